@@ -54,6 +54,7 @@ EXIT_CODES: dict[str, Exit] = {
     "evenhand.walk.WalkError": Exit.FINDINGS,
     "harness.process.StartError": Exit.UNREADABLE,
     "harness.programs.program.LaunchError": Exit.UNREADABLE,
+    "harness.programs.program.RequestRefusedError": Exit.USAGE,
     "harness.run_folder.RunFolderError": Exit.USAGE,
     "manifests.conditions.ConditionError": Exit.USAGE,
     "manifests.digest.DigestError": Exit.USAGE,

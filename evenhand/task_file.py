@@ -107,7 +107,11 @@ def parse_task(text: str, *, name: str) -> Task:
         raise TaskFileError(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
     if not isinstance(found, dict):
         raise TaskFileError(f"{name}:1: found {type(found).__name__}, expected a mapping with task_id and prompt")
-    reader = _Reader(name=name, lines=dict(_lines(node, "")))
+    reader = _Reader(name=name, lines={})
+    for place, line in _lines(node, ""):
+        first, reader.lines[place] = reader.lines.get(place), line
+        if first is not None:
+            reader.fault(place, "the key a second time", f"it once; it stands in line {first} too")
     task = _task(reader, {str(key): value for key, value in found.items()})
     if task is None or reader.faults:
         raise TaskFileError("\n".join(message for _, message in sorted(reader.faults)))
@@ -115,7 +119,7 @@ def parse_task(text: str, *, name: str) -> Task:
 
 
 def _lines(node: Any, place: str) -> Iterator[tuple[str, int]]:
-    """Yield each field's place and its line, from 1; a key that stands twice has its last line."""
+    """Yield each field's place and its line, from 1."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             here = f"{place}.{key.value}" if place else str(key.value)

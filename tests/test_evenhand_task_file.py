@@ -94,3 +94,9 @@ def test_a_missing_program_is_told_and_nothing_is_written(
     assert run(arguments) == 3
     assert "pi" in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_key_that_stands_twice_is_a_fault_with_both_lines() -> None:
+    assert faults(GOOD + "prompt: Write another.\n") == [
+        "t.yaml:13: prompt: found 'the key a second time', expected it once; it stands in line 2 too"
+    ]

@@ -11,7 +11,7 @@ from harness.kinds import Harness
 from harness.launch import Launch, Route, TurnRequest
 from harness.model_contract import SAFE, Verification, check_contract, verify
 from harness.programs.locate import COMMANDS, VARIABLE
-from harness.programs.program import LaunchError
+from harness.programs.program import LaunchError, RequestRefusedError
 from harness.programs.registry import PROGRAMS
 
 KEY = "".join(["fa", "ke", "-", "credential"])
@@ -190,3 +190,16 @@ def test_a_limit_is_verified_only_when_every_request_states_it(
     wire: list[tuple[str, int | None]], limit: int | None, expected: Verification
 ) -> None:
     assert verify(wire, model="m", output_limit=limit) is expected
+
+
+@pytest.mark.parametrize("harness", Harness)
+def test_a_request_at_fault_is_told_apart_from_a_missing_program(harness: Harness, tmp_path: Path) -> None:
+    with pytest.raises(RequestRefusedError, match="a route needs a model name"):
+        PROGRAMS[harness].launch(asked(installed(tmp_path), model=None))
+
+
+@pytest.mark.parametrize("harness", [Harness.PI, Harness.OPENCODE])
+def test_the_cost_of_a_route_whose_price_nobody_gave_is_no_measurement(harness: Harness, tmp_path: Path) -> None:
+    folder = installed(tmp_path)
+    assert not PROGRAMS[harness].launch(asked(folder)).priced
+    assert PROGRAMS[harness].launch(asked(folder, route=None, model=None)).priced

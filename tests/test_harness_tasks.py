@@ -5,7 +5,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -13,6 +13,7 @@ from harness.attempt import Surroundings
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
+from harness.run_folder import RunFolderError, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
@@ -72,7 +73,7 @@ def test_an_attempt_whose_checks_pass_has_succeeded() -> None:
     done = attempt(Fake(work="open('answer', 'w').close()"))
     assert (done.record.final_status, done.record.score) == ("SUCCESS", 1.0)
     assert done.record.simulated
-    assert done.ignored == ("system_prompt",)
+    assert done.record.ignored == ("system_prompt",)
     assert done.record.setup_us is not None
     assert done.record.grading_us is not None
 
@@ -159,3 +160,25 @@ def test_nothing_of_a_sandbox_is_left() -> None:
     with fresh_sandbox() as sandbox:
         (sandbox.work / "file").write_text("x", encoding="utf-8")
     assert not sandbox.work.parent.exists()
+
+
+def test_a_task_document_appears_whole_or_not_at_all_and_only_once(tmp_path: Path) -> None:
+    done = attempt(Fake(work="open('answer', 'w').close()"))
+    path = write_task(tmp_path, done.record)
+    before = path.read_bytes()
+    with pytest.raises(RunFolderError, match="attempt 0 of 't' was written before"):
+        write_task(tmp_path, done.record)
+    assert path.read_bytes() == before
+    assert [found.name for found in path.parent.iterdir()] == ["task.json"]
+
+
+def test_a_task_document_says_what_was_ignored_and_which_output_limit_was_asked_for(tmp_path: Path) -> None:
+    done = attempt(Fake())
+    document = json.loads(write_task(tmp_path, done.record).read_text("utf-8"))
+    assert document["ignored_fields"] == ["system_prompt"]
+    assert (document["max_output_tokens"], document["output_limit_standing"]) == (
+        None,
+        "provider default, not verified",
+    )
+    assert document["error_category"] is None
+    assert document["iterations"][0]["session_id"] == "s1"

@@ -97,5 +97,5 @@ def _say(done: Attempt) -> None:
     click.echo(f"{record.task_id} {record.arm} attempt {record.attempt}: {record.final_status}, {seconds}", err=True)
     if done.crash is not None:
         click.echo(f"warning: the turn crashed: {done.crash}", err=True)
-    if done.ignored:
-        click.echo(f"warning: {record.harness.value} ignores {', '.join(done.ignored)}", err=True)
+    if record.ignored:
+        click.echo(f"warning: {record.harness.value} ignores {', '.join(record.ignored)}", err=True)

@@ -43,13 +43,11 @@ class Attempt:
     Attributes:
         record: What was measured.
         crash: Why its last turn counts as crashed; None when it does not.
-        ignored: Fields of the request that the program cannot honour, by name.
         interrupted: The runner itself was told to stop.
     """
 
     record: TaskRecord
     crash: str | None
-    ignored: tuple[str, ...]
     interrupted: bool
 
 
@@ -116,9 +114,12 @@ def make_attempt(
         cap_limit=task.limits.max_turns,
         turns=tuple(turn.record for turn in found.turns),
         simulated=labels.simulated,
+        category=found.category,
+        ignored=tuple(sorted(noting.ignored)),
+        output_limit=request.max_output_tokens,
     )
     crash = found.turns[-1].crash if found.turns else None
-    return Attempt(record=record, crash=crash, ignored=tuple(sorted(noting.ignored)), interrupted=found.interrupted)
+    return Attempt(record=record, crash=crash, interrupted=found.interrupted)
 
 
 def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:
