@@ -167,3 +167,47 @@ def test_a_budget_ends_the_dialogue_after_the_turn_that_overspent_it(
     found = run(tmp_path, Scripted([(GOOD, 0), (GOOD, 0)]), turns=3, limits=limits)
     assert len(found.turns) == 2
     assert found.happened == frozenset({status})
+
+
+def test_a_stop_during_a_wait_keeps_what_ran(tmp_path: Path) -> None:
+    told: list[float] = []
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000,
+        monotonic_ns=time.monotonic_ns,
+        sleep=told.append,
+        jitter=lambda: 0.0,
+        stop=lambda: bool(told),
+    )
+    found = attempt_of(tmp_path, Scripted([(OPEN, 0)] * 3), around)
+    assert (len(found.turns), found.interrupted, found.happened) == (1, True, frozenset())
+
+
+def test_ctrl_c_during_a_wait_keeps_what_ran(tmp_path: Path) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000, monotonic_ns=time.monotonic_ns, sleep=interrupt, jitter=lambda: 0.0
+    )
+    found = attempt_of(tmp_path, Scripted([(OPEN, 0)] * 3), around)
+    assert (len(found.turns), found.interrupted, found.happened) == (1, True, frozenset())
+
+
+def test_a_stop_ends_the_turn_that_runs(tmp_path: Path) -> None:
+    until = time.monotonic() + 0.3
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000,
+        monotonic_ns=time.monotonic_ns,
+        sleep=time.sleep,
+        jitter=lambda: 0.0,
+        stop=lambda: time.monotonic() > until,
+    )
+    found = attempt_of(tmp_path, Scripted([(OPEN, 60)]), around)
+    assert (len(found.turns), found.interrupted, found.category) == (1, True, None)
+    assert found.turns[0].interrupted
+
+
+def attempt_of(folder: Path, program: Scripted, around: Surroundings) -> AttemptTurns:
+    """Run one turn in given surroundings."""
+    request = TurnRequest(prompt="1", workdir=folder, home=folder, environment={})
+    return run_turns(program, [lambda _: request], limits=RunLimits(), cap=DEFAULT_CAPS[Harness.PI], around=around)
