@@ -87,7 +87,7 @@ def _decoded(data: bytes, path: Path) -> Mapping[str, object]:
     try:
         text = data.decode("utf-8")
         if path.suffix == ".json":
-            raw = json.loads(text, parse_float=Decimal, parse_constant=_no_constant)
+            raw = json.loads(text, parse_float=Decimal, parse_constant=_no_constant, object_pairs_hook=_unique)
         else:
             raw = tomllib.loads(text, parse_float=Decimal)
     except (ValueError, RecursionError) as fault:
@@ -97,6 +97,13 @@ def _decoded(data: bytes, path: Path) -> Mapping[str, object]:
     if not isinstance(raw, dict):
         raise ClaimFileError(str(path), [Fault(field="document", found=type(raw).__name__, expected="an object")])
     return raw
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("a key stands twice")
+    return table
 
 
 def _no_constant(name: str) -> object:

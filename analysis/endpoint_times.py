@@ -29,6 +29,7 @@ from analysis.statistics.latency import compare_restricted_means, compare_typica
 from analysis.statistics.latency_quantiles import ArmQuantile, QuantileComparison, compare_quantiles
 from analysis.statistics.quantiles import AtLeast, Between, Observed
 from analysis.statistics.ratio_bootstrap import LogRatio, of_means
+from analysis.statistics.ratio_sets import Bounded, HalfLine, RatioEstimate
 
 _QUANTILES = (("p50", 0.5), ("p95", 0.95))
 _TIMES = (
@@ -112,7 +113,15 @@ def _quantile(name: str, found: QuantileComparison) -> EndpointResult:
         ratio=found.ratio.value,
         note=told(found.ratio.reason, "over all trials; the interval redraws whole tasks"),
     )
-    return replace(row, interval=set_interval(found.ratio))
+    return replace(row, interval=set_interval(found.ratio), note=told(row.note, _open_end(found.ratio)))
+
+
+def _open_end(found: RatioEstimate) -> str:
+    """Say why the interval of two finite quantiles is open, or starts at zero."""
+    match found.values:
+        case HalfLine() | Bounded(low=0.0) if found.value is not None:
+            return "in some redraws a quantile lies beyond a time limit"
+    return ""
 
 
 def _known(found: ArmQuantile) -> tuple[float | None, bool]:
@@ -128,7 +137,9 @@ def _known(found: ArmQuantile) -> tuple[float | None, bool]:
 
 def _restricted_mean(pair: Pair, resource: Resource, durations: _Durations) -> EndpointResult:
     found = compare_restricted_means(*durations, level=pair.level_of(resource.name))
-    limit = "" if found.limit_ms is None else f"mean of the time or {found.limit_ms / 1000:.0f} s, whichever is first"
+    limit = "" if found.treatment_ms is None else "no trial was cut off, so this is the mean"
+    if found.limit_ms is not None:
+        limit = f"mean of the time or {found.limit_ms / 1000:.0f} s, whichever is first"
     row = EndpointResult(
         name=f"{resource.name}_restricted_mean",
         role="exploratory",
@@ -136,7 +147,7 @@ def _restricted_mean(pair: Pair, resource: Resource, durations: _Durations) -> E
         treatment=found.treatment_ms,
         control=found.control_ms,
         test="restricted_mean_t",
-        note=told(found.ratio.reason, limit or "no trial was cut off, so this is the mean"),
+        note=told(found.ratio.reason, limit),
     )
     return with_contrast(row, found.ratio)
 

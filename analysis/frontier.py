@@ -176,8 +176,7 @@ def _axis(name: str, measures: Measures, wanted: Wanted) -> Axis:
     kind = _KINDS[name]
     epsilons = {known_axis(axis): value for axis, value in wanted.epsilons}
     epsilon = epsilons.get(name, 0.0)
-    if not (math.isfinite(epsilon) and epsilon >= 0):
-        raise FrontierError(f"epsilon {name}={epsilon!r} must be a number of at least 0")
+    _check_range(f"epsilon {name}", epsilon, kind)
     return Axis(
         name=name,
         measure=kind.measure(measures),
@@ -196,10 +195,18 @@ def _floor(name: str, kind: _Kind, floors: Sequence[Bound]) -> float | None:
         return None
     higher = kind.direction is Direction.HIGHER
     value = bounds[0].at_least if higher else bounds[0].at_most
-    if value is None or not math.isfinite(value):
+    if value is None:
         sign = ">=" if higher else "<="
         raise FrontierError(f"a floor of {name} is written {name}{sign}VALUE: {kind.direction.value} is better")
+    _check_range(f"floor {name}", value, kind)
     return value
+
+
+def _check_range(what: str, value: float, kind: _Kind) -> None:
+    most = 1.0 if kind.unit.startswith("proportion") else math.inf
+    if not (math.isfinite(value) and 0 <= value <= most):
+        span = "of at least 0" if math.isinf(most) else "from 0 to 1"
+        raise FrontierError(f"{what}={value!r} must be a number {span}")
 
 
 def _described(axis: Axis) -> FrontierAxis:

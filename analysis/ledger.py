@@ -6,7 +6,7 @@ agree to the last token.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -22,6 +22,30 @@ _COUNTS = ("requests", "requests_failed", "tool_calls")
 # Name of the ledger's cost column to what the price is worth.
 _PRICES = {"api_equiv_usd": "API-equivalent, not billed", "billed_usd": "billed"}
 _Pair = tuple[Trial, LedgerRow]
+_Side = tuple[str | None, str | None, tuple[tuple[str, str], ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupPrice:
+    """What one arm or harness that the ledger names did cost.
+
+    Attributes:
+        name: As the ledger has it.
+        known_usd: Sum of the prices that are known.
+        priced: Trials whose price is known.
+        unpriced: Trials without a row of their own, or whose row has no price. A trial without a row counts for the
+            groups that rows of its agent, model and arguments name, and for every group where none does.
+    """
+
+    name: str
+    known_usd: Decimal
+    priced: int
+    unpriced: int
+
+    @property
+    def total_usd(self) -> Decimal | None:
+        """Return the sum; None where one price is unknown, for the rest is no total."""
+        return None if self.unpriced else self.known_usd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +62,7 @@ class Coverage:
         ambiguous: Trials whose key another trial has too, or whose row names another task.
         missing: Trials that no row answers to.
         conflicts: Joined trials that already had a price by another method.
-        totals: Sum of the joined prices by the arm or harness that the ledger names, sorted; None where one is
-            unknown. Empty when the ledger names none.
+        groups: Prices by the arm or harness that the ledger names, sorted. Empty when the ledger names none.
     """
 
     key: str
@@ -51,7 +74,12 @@ class Coverage:
     ambiguous: int
     missing: int
     conflicts: int
-    totals: tuple[tuple[str, Decimal | None], ...]
+    groups: tuple[GroupPrice, ...]
+
+    @property
+    def totals(self) -> tuple[tuple[str, Decimal | None], ...]:
+        """Return the sum of each group; None where one price is unknown."""
+        return tuple((group.name, group.total_usd) for group in self.groups)
 
     @property
     def sentence(self) -> str:
@@ -200,18 +228,35 @@ def _coverage(
         ambiguous=count["ledger_ambiguous"],
         missing=count["ledger_missing"],
         conflicts=count[CONFLICT],
-        totals=tuple(sorted(_totals(row for _, row in pairs))),
+        groups=_groups(trials, pairs, key=ledger.key),
     )
 
 
-def _totals(rows: Iterator[LedgerRow]) -> Iterator[tuple[str, Decimal | None]]:
-    groups: dict[str, list[Decimal | None]] = defaultdict(list)
-    for row in rows:
+def _groups(trials: Sequence[Trial], pairs: Sequence[_Pair], *, key: str) -> tuple[GroupPrice, ...]:
+    prices: dict[str, list[Decimal | None]] = defaultdict(list)
+    of_side: dict[_Side, set[str]] = defaultdict(set)
+    for trial, row in pairs:
         if row.group is not None:
-            groups[row.group].append(row.cost_usd)
-    for group, prices in groups.items():
-        known = [price for price in prices if price is not None]
-        yield group, sum(known, Decimal(0)) if len(known) == len(prices) else None
+            prices[row.group].append(row.cost_usd)
+            of_side[_side(trial, key)].add(row.group)
+    paired = {trial.trial_id for trial, _ in pairs}
+    for trial in trials:
+        if trial.trial_id not in paired:
+            # Whose cost it was may not be known for certain: a total that might lack it is no total.
+            for group in of_side.get(_side(trial, key), prices.keys()):
+                prices[group].append(None)
+    return tuple(_group(name, prices[name]) for name in sorted(prices))
+
+
+def _side(trial: Trial, key: str) -> _Side:
+    """Return what the trials of one harness have in common: everything that names it but the key of the cell."""
+    kwargs = tuple(sorted((name, value) for name, value in trial.arm.kwargs if name != key))
+    return trial.arm.agent, trial.arm.model, kwargs
+
+
+def _group(name: str, prices: Sequence[Decimal | None]) -> GroupPrice:
+    known = [price for price in prices if price is not None]
+    return GroupPrice(name=name, known_usd=sum(known, Decimal(0)), priced=len(known), unpriced=len(prices) - len(known))
 
 
 def _finding(code: str, trial: Trial, *, detail: str = "") -> Finding:

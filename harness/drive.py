@@ -6,7 +6,7 @@ after it. When several reasons to stop hold, a timeout outranks a deliberate sto
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.caps import CapMeter
 from harness.clock import NS_PER_US, Deadline, Stamp, TurnClock
@@ -100,7 +100,7 @@ def drive_turn(
     driver.invocation.begin(clock.now())
     child = start(launch, now=clock.now)
     try:
-        driver.read(child, launch, deadline, bounds)
+        driver.read(child, launch, deadline=deadline, limits=bounds, zero_ns=zero_ns)
     except KeyboardInterrupt:
         driver.interrupted = True
     finally:
@@ -108,7 +108,7 @@ def drive_turn(
     end = clock.now()
     if child.exit is not None and not driver.reasons and not driver.interrupted:
         end = min(end, exit_stamp(child.exit, zero_ns=zero_ns))
-    return driver.result(child, end, deadline=deadline)
+    return driver.result(child, end, launch=launch, deadline=deadline)
 
 
 class _Driver:
@@ -126,7 +126,9 @@ class _Driver:
         self._generations: set[str] = set()
         self._resolved: set[str] = set()
 
-    def read(self, child: Child, launch: Launch, deadline: Deadline | None, limits: TurnLimits) -> None:
+    def read(
+        self, child: Child, launch: Launch, *, deadline: Deadline | None, limits: TurnLimits, zero_ns: int
+    ) -> None:
         """Take line after line until the stream is over or something stops it."""
         drained_s = 0.0
         while not self.reasons and not child.ended:
@@ -135,6 +137,8 @@ class _Driver:
                 return
             left_s = _TICK_S if deadline is None else min(_TICK_S, max(deadline.remaining_ns() / _NS_PER_S, 0))
             line = child.next_line(left_s)
+            if line is not None and _said_after(child, line.at, drain_s=limits.drain_s, zero_ns=zero_ns):
+                return
             if line is not None and not (deadline is not None and deadline.passed()):
                 self._take(child, launch, line.at, data=line.data)
                 drained_s = 0.0
@@ -153,15 +157,16 @@ class _Driver:
         finally:
             self._swept = child.sweep()
 
-    def result(self, child: Child, end: Stamp, *, deadline: Deadline | None) -> DrivenTurn:
+    def result(self, child: Child, end: Stamp, *, launch: Launch, deadline: Deadline | None) -> DrivenTurn:
         """Close the record and say how the turn ended."""
         crash = self._crash()
         status = settle(frozenset(self.reasons | ({EndStatus.CRASHED} if crash is not None else set())))
         if status is EndStatus.TIMEOUT and deadline is not None:
             self._overshoot_us = max(-deadline.remaining_ns() // NS_PER_US, 0)
+        record = self.invocation.finish(end, status, duration_us=end - Stamp(us=0))
         deliberate = status in {EndStatus.TIMEOUT, EndStatus.STOPPED_EARLY, EndStatus.MAX_TURNS_EXHAUSTED}
         return DrivenTurn(
-            record=self.invocation.finish(end, status, duration_us=end - Stamp(us=0)),
+            record=record if launch.priced else _unpriced(record),
             exit_code=None if child.exit is None else child.exit.code,
             overshoot_us=self._overshoot_us,
             swept=self._swept,
@@ -221,6 +226,17 @@ class _Driver:
             named = f": {', '.join(summary.unknown)}" if summary.unknown else ""
             return f"no line of a known kind (vocabulary drift){named}"
         return "the stream ended without its terminal event"
+
+
+def _said_after(child: Child, at: Stamp, *, drain_s: float, zero_ns: int) -> bool:
+    """Tell whether a line came too late to be the program's own: something that it left behind holds its pipe."""
+    drain_us = round(drain_s * _NS_PER_S) // NS_PER_US
+    return child.exit is not None and at - exit_stamp(child.exit, zero_ns=zero_ns) > drain_us
+
+
+def _unpriced(record: TurnRecord) -> TurnRecord:
+    """Return the record without a cost: without a price the program's own figure is a zero that nobody measured."""
+    return replace(record, summary=replace(record.summary, cost_usd=None))
 
 
 def _object(data: bytes) -> dict[str, object] | None:

@@ -216,10 +216,9 @@ def verify(path: Path, *, expected_head: str | None = None) -> Verified:
 
 
 def _record(event: Event, run_id: str, *, at_epoch_ms: int, facts: Facts, last: Entry | None) -> tuple[bytes, str]:
-    if not is_identifier(run_id):
-        raise JournalError("runId: blank, longer than 512 UTF-16 units, or with a control character")
-    if not 0 <= at_epoch_ms <= MAX_SAFE_INTEGER:
-        raise JournalError(f"atEpochMs={at_epoch_ms} must lie in [0, 2^53)")
+    fault = _fault(event, run_id, at_epoch_ms=at_epoch_ms, facts=facts)
+    if fault is not None:
+        raise JournalError(fault)
     body: dict[str, object] = {
         "schema": SCHEMA,
         "sequence": 0 if last is None else last.sequence + 1,
@@ -234,6 +233,21 @@ def _record(event: Event, run_id: str, *, at_epoch_ms: int, facts: Facts, last: 
     if len(line) > MAX_RECORD_BYTES:
         raise JournalError(f"a record of {len(line)} bytes is larger than {MAX_RECORD_BYTES}")
     return line, digest
+
+
+def _fault(event: object, run_id: object, *, at_epoch_ms: object, facts: object) -> str | None:
+    """Return what is wrong with the values of a record; the types are looked at, for a file may hold anything."""
+    if not isinstance(event, Event):
+        return "event: none of a journal's"
+    if not isinstance(run_id, str) or not is_identifier(run_id):
+        return "runId: blank, longer than 512 UTF-16 units, with a control character, or no text"
+    if type(at_epoch_ms) is not int or not 0 <= at_epoch_ms <= MAX_SAFE_INTEGER:
+        return "atEpochMs must be a whole number in [0, 2^53)"
+    if not isinstance(facts, Mapping) or not all(
+        isinstance(name, str) and (value is None or isinstance(value, str | int)) for name, value in facts.items()
+    ):
+        return "facts: names with texts, whole numbers, true, false or nothing"
+    return None
 
 
 def _canonical(body: Mapping[str, object]) -> bytes:
@@ -272,9 +286,13 @@ def _parsed(line: bytes) -> tuple[Entry, str] | str:
     try:
         if _canonical({**found, "digest": digest}) + b"\n" != line or _digest(found) != digest:
             return "its content is not the one that its digest names"
+        event = Event(found["event"])
+        fault = _fault(event, found["runId"], at_epoch_ms=found["atEpochMs"], facts=found["facts"])
+        if fault is not None or type(found["sequence"]) is not int:
+            return "not a record of this schema"
         entry = Entry(
             sequence=found["sequence"],
-            event=Event(found["event"]),
+            event=event,
             run_id=found["runId"],
             at_epoch_ms=found["atEpochMs"],
             digest=digest,

@@ -24,6 +24,9 @@ def main(arguments: list[str]) -> int:
     """Run the program, keep it, and sweep; the arguments are two descriptors and the program's own."""
     control, status, argv = int(arguments[0]), int(arguments[1]), arguments[2:]
     os.setsid()
+    for number in (control, status):
+        # The program must neither take our orders nor speak in our name.
+        os.set_inheritable(number, False)  # noqa: FBT003  # its only spelling
     for name in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(name, signal.SIG_IGN)
     reaping = _become_subreaper()

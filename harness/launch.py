@@ -115,6 +115,7 @@ class Launch:
         conversation: What is said on its stdin.
         secrets: Values that are taken out of everything that is recorded.
         ignored: Fields of the request that this program cannot honour, by name.
+        priced: Whether the program knows what the route costs; else a cost that it prints is no measurement.
     """
 
     argv: tuple[str, ...]
@@ -124,6 +125,7 @@ class Launch:
     files: Mapping[Path, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    priced: bool = True
 
 
 @dataclass(frozen=True, slots=True)

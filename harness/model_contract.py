@@ -6,7 +6,7 @@ A limit that is not on the wire in every request is configuration only; nothing 
 from collections.abc import Iterable
 from enum import Enum
 
-from harness.programs.program import LaunchError
+from harness.programs.program import RequestRefusedError
 
 # The largest integer that every JSON reader keeps exact.
 SAFE = 2**53 - 1
@@ -24,12 +24,12 @@ def check_limit(name: str, value: object) -> None:
     """Refuse an explicit limit that is not a positive safe integer; None is no limit.
 
     Raises:
-        LaunchError: With the field and the value.
+        RequestRefusedError: With the field and the value.
     """
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= SAFE:
-        raise LaunchError(f"{name}={value!r} must be a whole number from 1 to {SAFE}")
+        raise RequestRefusedError(f"{name}={value!r} must be a whole number from 1 to {SAFE}")
 
 
 def check_contract(*, request: object, contract: object) -> None:
@@ -40,12 +40,12 @@ def check_contract(*, request: object, contract: object) -> None:
         contract: The model's `maxOutputTokens`; None means that it is not known.
 
     Raises:
-        LaunchError: When either is no positive safe integer, or the request exceeds the contract.
+        RequestRefusedError: When either is no positive safe integer, or the request exceeds the contract.
     """
     check_limit("max_output_tokens", request)
     check_limit("maxOutputTokens", contract)
     if isinstance(request, int) and isinstance(contract, int) and request > contract:
-        raise LaunchError(f"max_output_tokens={request} must not exceed the model's maxOutputTokens={contract}")
+        raise RequestRefusedError(f"max_output_tokens={request} must not exceed the model's maxOutputTokens={contract}")
 
 
 def verify(wire: Iterable[tuple[str, int | None]], *, model: str | None, output_limit: int | None) -> Verification:

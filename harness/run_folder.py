@@ -6,6 +6,7 @@ are UTC and aware.
 """
 
 import json
+import os
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +19,8 @@ from harness.tokens import USAGE_SEMANTICS, Reconciliation, TokenBuckets
 SCHEMA = "evenhand-harness-task-1"
 STATUS_WORDS = {ToolStatus.OK: "success", ToolStatus.UNRESOLVED: "unknown"}
 CRASH_WORDS = {EndStatus.CRASHED: "crashed", EndStatus.TIMEOUT: "timed out"}
+DEFAULT_LIMIT = "provider default, not verified"
+REQUESTED_LIMIT = "requested"
 US_PER_S = 1_000_000
 
 Document = dict[str, object]
@@ -40,11 +43,15 @@ def write_task(run: Path, task: TaskRecord) -> Path:
     path = run.joinpath(*names.parts, f"{task.attempt:02d}", "task.json")
     path.parent.mkdir(parents=True, exist_ok=True)
     text = json.dumps(task_document(task), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
+        partial.write_text(text, encoding="utf-8")
+        # A link appears whole or not at all, and never over a document that is there.
+        os.link(partial, path)
     except FileExistsError as fault:
         raise RunFolderError(f"attempt {task.attempt} of {task.task_id!r} was written before") from fault
+    finally:
+        partial.unlink(missing_ok=True)
     return path
 
 
@@ -69,10 +76,15 @@ def task_document(task: TaskRecord) -> Document:
         "agent_wall_ms": _ms(task.agent_wall_us()),
         "unaccounted_ms": _ms(task.unaccounted_us()),
         "final_status": task.final_status,
+        "error_category": task.category,
         "max_turns_exhausted": task.exhausted(),
         "weighted_score": task.score,
         "iteration_count": len({turn.iteration for turn in task.turns}),
         "usage_semantics": asdict(USAGE_SEMANTICS[task.harness]),
+        "ignored_fields": list(task.ignored),
+        "findings": list(task.findings),
+        "max_output_tokens": task.output_limit,
+        "output_limit_standing": DEFAULT_LIMIT if task.output_limit is None else REQUESTED_LIMIT,
         "cap": None if task.cap is None else {"unit": task.cap.unit.value, "rule": task.cap.rule.value},
         "task_config": {"resolved": {"run_limits": {"max_turns": task.cap_limit}}},
         "iterations": [turn_document(turn) for turn in task.turns],
@@ -97,6 +109,7 @@ def turn_document(turn: TurnRecord) -> Document:
         "tool_basis": None if turn.tool_basis is None else turn.tool_basis.value,
         "quality": sorted(quality.value for quality in turn.quality),
         "model_used": summary.model,
+        "session_id": summary.session_id,
         "assistant_turn_count": len(turn.messages),
         "num_turns": summary.model_calls,
         "tool_calls_resolved": summary.tool_calls,

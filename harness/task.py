@@ -34,6 +34,11 @@ class TaskRecord:
         cap_limit: The cap; None without one.
         turns: Its turns in order; a retry is a further turn of the same iteration.
         simulated: True when no real model ran.
+        category: Category of the failure that stands, a key of `harness.retry.RULES`; None when none does.
+        ignored: Fields of the request that the program cannot honour, by name, sorted.
+        findings: What a reader of the attempt must know, in words of ours; never a program's.
+        output_limit: Output tokens that each request was asked to keep to; None leaves the provider's default,
+            which nobody verified.
     """
 
     task_id: str
@@ -53,6 +58,10 @@ class TaskRecord:
     cap_limit: int | None = None
     turns: tuple[TurnRecord, ...] = ()
     simulated: bool = False
+    category: str | None = None
+    ignored: tuple[str, ...] = ()
+    findings: tuple[str, ...] = ()
+    output_limit: int | None = None
 
     def agent_wall_us(self) -> int | None:
         """Return the sum of the turns' positive durations, or None when no turn has one."""

@@ -103,7 +103,12 @@ def _refuse(field: str, rule: str) -> NoReturn:
 def _object(value: object, field: str) -> Record:
     if not _is_dict(value):
         _refuse(field, "not a dictionary")
-    return value
+    return _plain_keys(value)
+
+
+def _plain_keys(found: Record) -> Record:
+    """Copy a dictionary by the plain types' rules: a key with code of its own would run it when it is looked up."""
+    return {_text(key): value for key, value in list(dict.items(found)) if _is_text(key)}
 
 
 def _optional(turn: Record, field: str, read: Callable[[object, str], object]) -> Record:
@@ -230,6 +235,7 @@ def _provenance(value: object) -> Record:
     """Keep each field that can be trusted; without a single one there is no provenance."""
     if not _is_dict(value):
         return {}
+    value = _plain_keys(value)
     labels = {name: _label(_get(value, name)) for name in MODEL_FIELDS}
     if not any(labels.values()):
         return {}
@@ -245,5 +251,5 @@ def _provenance(value: object) -> Record:
 
 
 def _label(value: object) -> str | None:
-    text = _text(value).strip(BLANKS) if isinstance(value, str) else ""
+    text = _text(value).strip(BLANKS) if _is_text(value) else ""
     return text if is_label(text) else None

@@ -16,7 +16,7 @@ STOP_REASONS = ("stop", "length", "toolUse", "error", "aborted")
 UNKNOWN = "unknown"
 # In the order in which they are tried: the first that is found in the text names the failure.
 _ERROR_SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("timeout", re.compile(r"time(?:d? |)out", re.IGNORECASE)),
+    ("timeout", re.compile(r"timed?[ _-]?out", re.IGNORECASE)),
     ("aborted", re.compile(r"abort|cancel", re.IGNORECASE)),
     ("permission", re.compile(r"permission|eacces|eperm", re.IGNORECASE)),
     ("not_found", re.compile(r"not found|enoent", re.IGNORECASE)),

@@ -34,6 +34,8 @@ MAXIMUM_LOOKS = 20
 MAXIMUM_ATTEMPTS = 1000
 MAXIMUM_SEED = 2**32 - 1
 _ROUNDING = 1e-9
+# Metrics of a floor that are shares: a bound outside 0 to 1 can only be a slip, such as percent.
+_PROPORTIONS = frozenset({"success", "cache_share"})
 
 
 class PlanError(Exception):
@@ -208,7 +210,12 @@ def _exclusion(row: Fields) -> Exclusion:
 
 def _floor(row: Fields) -> Floor:
     row.close(keys("[floor]"))
-    bounds = [row.optional_number(key, expected(f"[floor].{key}"), lambda _: True) for key in ("at_least", "at_most")]
+    proportion = row.raw.get("metric") in _PROPORTIONS
+    wanted = "a number from 0 to 1" if proportion else expected("[floor].at_least")
+    bounds = [
+        row.optional_number(key, wanted, lambda value: not proportion or 0 <= value <= 1)
+        for key in ("at_least", "at_most")
+    ]
     if row.has("at_least") == row.has("at_most"):
         row.fault("at_least", expected("[floor].at_least"))
     return Floor(

@@ -13,6 +13,7 @@ import numpy as np
 
 from analysis.turn_stats import TurnReport, TurnSummary
 from reports.numbers import NOT_MEASURED, count, percent, share
+from reports.shown_name import shown
 from reports.timeline import STYLE
 
 if TYPE_CHECKING:
@@ -99,22 +100,23 @@ def _tokens(axes: "Axes", summary: TurnSummary) -> None:
 
 
 def _failures(axes: "Axes", summary: TurnSummary) -> None:
-    shown = summary.tools[:MOST_TOOLS]
-    left_out = len(summary.tools) - len(shown)
+    tools = summary.tools[:MOST_TOOLS]
+    left_out = len(summary.tools) - len(tools)
     more = f"; {left_out} more tool(s) not shown" if left_out else ""
     axes.set_title(f"Tool calls that failed, percent{more}", loc="left")
-    if not shown:
+    if not tools:
         _unmeasured(axes)
         return
-    names = [tool.name if len(tool.name) <= _LABEL else f"{tool.name[: _LABEL - 1]}…" for tool in shown]
-    words = [f"{percent(tool.failure_rate)} ({share(tool.failures, tool.calls)})" for tool in shown]
-    _bars(axes, names, [100 * tool.failure_rate for tool in shown], words=words)
+    whole = [shown(tool.name) for tool in tools]
+    names = [name if len(name) <= _LABEL else f"{name[: _LABEL - 1]}…" for name in whole]
+    words = [f"{percent(tool.failure_rate)} ({share(tool.failures, tool.calls)})" for tool in tools]
+    _bars(axes, names, [100 * tool.failure_rate for tool in tools], words=words)
 
 
 def _bars(axes: "Axes", names: Sequence[str], values: Sequence[float], *, words: Sequence[str]) -> None:
     places = range(len(names))
     axes.barh(places, values, height=0.6, color=_BLUE, linewidth=0)
-    axes.set_yticks(places, names)
+    axes.set_yticks(places, names, parse_math=False)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, (max(values) or 1.0) * 1.35)

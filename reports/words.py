@@ -85,7 +85,7 @@ def headline(decision: Decision) -> str:
     """
     verdict = verdict_name(decision)
     label = decision.label
-    parts = [f"{SIMULATED}: the trials were generated; nothing here is a measurement."] if label.simulated else []
+    parts = [f"{SIMULATED}: no real model ran; nothing here measures one."] if label.simulated else []
     if not label.comparative:
         parts.append(f"{NON_COMPARATIVE}: {why_non_comparative(decision)}. Numbers are descriptive.")
     if not label.confirmatory:
@@ -116,7 +116,7 @@ def standing(decision: Decision) -> tuple[str, ...]:
         if label.confirmatory
         else "Exploratory: no frozen plan came before the data, or it was not followed. This may suggest a hypothesis; "
         "it confirms none.",
-        "Simulated: the trials were generated." if label.simulated else "Recorded: the trials were run.",
+        "Simulated: no real model ran." if label.simulated else "Recorded: the trials were run.",
     )
 
 

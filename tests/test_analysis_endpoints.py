@@ -144,6 +144,28 @@ def test_a_time_limit_leaves_the_quantile_open_and_figures_of_solved_trials_unte
     assert (alone.test, alone.p, alone.interval, alone.adjusted_p) == ("", None, None, None)
 
 
+def test_a_mean_that_is_not_known_is_not_called_the_mean_of_uncut_trials() -> None:
+    trials = costed(interleaved(STUDY))
+    assert "no trial was cut off" in rows_of(decided(trials))["agent_time_restricted_mean"].note
+    trials[0] = replace(trials[0], exception_type="AgentTimeoutError")
+    trials[5] = replace(trials[5], clock=replace(trials[5].clock, agent_ms=None))
+    row = rows_of(decided(trials))["agent_time_restricted_mean"]
+    assert row.treatment is None
+    assert row.note == "a trial was not measured"
+
+
+def test_an_interval_of_two_known_quantiles_that_is_open_says_why() -> None:
+    trials = costed(interleaved(STUDY))
+    assert "redraws a" not in rows_of(decided(trials))["agent_time_p95"].note
+    last = max(range(len(trials)), key=lambda i: trials[i].clock.agent_ms or 0)
+    trials[last] = replace(trials[last], exception_type="AgentTimeoutError")
+    row = rows_of(decided(trials))["agent_time_p95"]
+    assert row.ratio is not None
+    assert row.interval is not None
+    assert row.interval.low == 0 or row.interval.high is None
+    assert "in some redraws a quantile lies beyond a time limit" in row.note
+
+
 def test_a_measured_zero_compares_totals_unless_the_plan_chose_the_test() -> None:
     trials = costed(interleaved(STUDY))
     trials[0] = replace(trials[0], usage=replace(trials[0].usage, output_tokens=0))

@@ -21,7 +21,7 @@ def test_keys_that_no_record_names_are_counted_by_the_values_behind_them(tmp_pat
         "zebulon_notes": {"a": [1, 2], "b": None},
     }
     found = unread_in([written(tmp_path / "job" / "a__1", "result.json", trial).parent])
-    assert found == (("env", 2), ("exception_message", 1), ("trial_uri", 1), ("trials_dir", 1), (UNKNOWN, 2))
+    assert found == (("exception_message", 1), ("trial_uri", 1), ("trials_dir", 1), (UNKNOWN, 2))
 
 
 def test_a_result_of_the_older_recorder_is_counted_too(tmp_path: Path) -> None:

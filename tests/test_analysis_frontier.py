@@ -1,5 +1,6 @@
 """Where arms stand over declared axes, and what is refused."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -91,8 +92,13 @@ def test_an_arm_that_is_unknown_on_an_axis_is_undetermined_and_too_few_axes_give
         (Wanted(floors=(Bound(axis="success", at_most=0.5),), seed=1), "written success>=VALUE"),
         (Wanted(floors=(Bound(axis="cost_usd", at_least=0.5),), seed=1), "written cost_usd<=VALUE"),
         (Wanted(floors=(Bound(axis="success", at_least=0.5),) * 2, seed=1), "has 2 floors"),
-        (Wanted(epsilons=(("success", -1.0),), seed=1), "at least 0"),
-        (Wanted(epsilons=(("success", float("nan")),), seed=1), "at least 0"),
+        (Wanted(epsilons=(("success", -1.0),), seed=1), "success=-1.0 must be a number from 0 to 1"),
+        (Wanted(epsilons=(("success", float("nan")),), seed=1), "success=nan must be a number from 0 to 1"),
+        (Wanted(epsilons=(("success", 5.0),), seed=1), "success=5.0 must be a number from 0 to 1"),
+        (Wanted(epsilons=(("wall_time", -0.1),), seed=1), "wall_time=-0.1 must be a number of at least 0"),
+        (Wanted(floors=(Bound(axis="success", at_least=2.0),), seed=1), "floor success=2.0 must be a number from 0"),
+        (Wanted(floors=(Bound(axis="cost_usd", at_most=-1.0),), seed=1), "floor cost_usd=-1.0 must be a number of"),
+        (Wanted(floors=(Bound(axis="cost_usd", at_most=math.inf),), seed=1), "floor cost_usd=inf must be a number"),
     ],
 )
 def test_what_does_not_fit_its_axis_is_refused(wanted: Wanted, words: str) -> None:

@@ -180,6 +180,34 @@ def test_the_ledger_is_part_of_the_evidence_digest() -> None:
     assert audit(found.evidence, ARMS).evidence_digest != plain
 
 
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ((("x", "1.5"), ("y", "2")), {"alpha": (Decimal("1.5"), 0), "beta": (Decimal(2), 0)}),
+        ((("x", None), ("y", "2")), {"alpha": (None, 1), "beta": (Decimal(2), 0)}),
+        ((("y", "2"),), {"beta": (None, 1)}),
+        ((("x", "1.5"), ("x", "1.5"), ("y", "2")), {"beta": (None, 1)}),
+    ],
+)
+def test_a_trial_without_a_price_makes_its_sum_unknown(
+    rows: tuple[tuple[str, str | None], ...], expected: dict[str, tuple[Decimal | None, int]]
+) -> None:
+    cells = [celled(trial("a"), "x"), celled(trial("a", agent="beta"), "y")]
+    named = [
+        replace(row(key, cost, line=i), group={"x": "alpha", "y": "beta"}[key]) for i, (key, cost) in enumerate(rows)
+    ]
+    found = join_ledger(evidence(cells), ledger(*named), takes_part=lambda _: True)
+    assert {one.name: (one.total_usd, one.unpriced) for one in found.coverage.groups} == expected
+
+
+def test_a_trial_without_a_row_makes_only_its_own_agents_sum_unknown() -> None:
+    cells = [celled(trial("a"), "x"), celled(trial("b"), "z"), celled(trial("a", agent="beta"), "y")]
+    named = [replace(row("x"), group="alpha"), replace(row("y", line=3), group="beta")]
+    found = join_ledger(evidence(cells), ledger(*named), takes_part=lambda _: True)
+    assert found.coverage.totals == (("alpha", None), ("beta", Decimal("1.5")))
+    assert [(one.known_usd, one.priced) for one in found.coverage.groups] == [(Decimal("1.5"), 1)] * 2
+
+
 def test_a_price_says_what_it_is_worth() -> None:
     assert price_label("ledger:api_equiv_usd") == "API-equivalent, not billed"
     assert price_label("ledger:billed_usd") == "billed"

@@ -1,6 +1,7 @@
 """A turns file is known by its content: rotated, moved, packed or copied, it is the same file."""
 
 import gzip
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,11 @@ from analysis.evidence.turn_files import (
     distinct_turn_files,
     find_turn_files,
     open_turns,
+    tail_digest,
     unpacked_size,
 )
+from analysis.evidence.turns import read_turns
+from analysis.turn_stats import summarise
 from tests.turn_lines import recorded, write_lines
 
 
@@ -77,6 +81,42 @@ def test_a_packed_file_that_breaks_off_counts_what_stands_before_the_damage(tmp_
     damaged.write_bytes(b"\x1f\x8bnothing of the kind")
     assert unpacked_size(damaged) == 0
     assert beginning(damaged) is None
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda packed: packed[:-4],
+        lambda packed: packed[:-8] + bytes(4) + packed[-4:],
+        lambda packed: packed + b"junk",
+        lambda packed: packed + packed[:9],
+    ],
+    ids=["cut in the trailer", "wrong checksum", "junk behind it", "a second stream that breaks off"],
+)
+def test_a_damage_behind_the_last_line_costs_no_turn(tmp_path: Path, damaged: Callable[[bytes], bytes]) -> None:
+    plain = write_lines(tmp_path / "whole.jsonl", recorded(), recorded(turnIndex=5))
+    path = tmp_path / "turns.jsonl.gz"
+    path.write_bytes(damaged(gzip.compress(plain.read_bytes())))
+    assert [turn.turn_index for turn in read_turns(path)] == [4, 5]
+    assert beginning(path) == beginning(plain)
+    size = plain.stat().st_size
+    assert unpacked_size(path) == size
+    assert tail_digest(path, size) == tail_digest(plain, size)
+    found = summarise([path]).whole
+    assert (found.turns, found.malformed) == (2, 1)
+    assert "damaged" in found.reasons[0][0]
+
+
+@pytest.mark.parametrize("flipped", [0.3, 0.6, 0.9])
+def test_every_reader_of_a_damaged_file_sees_the_same_beginning(tmp_path: Path, flipped: float) -> None:
+    plain = write_lines(tmp_path / "whole.jsonl", *(recorded(turnIndex=number) for number in range(4000)))
+    packed = bytearray(gzip.compress(plain.read_bytes()))
+    packed[int(len(packed) * flipped)] ^= 0xFF
+    path = tmp_path / "turns.jsonl.gz"
+    path.write_bytes(packed)
+    size = unpacked_size(path)
+    for end in (size, size // 2, size - size % 4096):
+        assert tail_digest(path, end) is not None
 
 
 def test_an_empty_file_has_no_beginning_and_a_missing_one_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from analysis import turn_store
+from analysis.evidence.turn_block import TurnBlock
 from analysis.warehouse import DIMENSION_VIEWS, fetch, open_read_only
 from evenhand.cli import run
 from evenhand.exits import Exit
@@ -304,6 +306,28 @@ def test_a_load_that_is_killed_in_the_middle_leaves_the_old_state(loader: Loader
     assert loader.turns() == [0, 1]
     assert loader.load()["new_turns"] == 1
     assert loader.turns() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("then", [(0,), (0, 1, 2, 3, 4, 5)], ids=["shorter", "longer"])
+def test_a_file_that_is_rotated_while_it_is_read_is_refused_and_loads_whole_the_next_time(
+    loader: Loader, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], then: tuple[int, ...]
+) -> None:
+    path = write_lines(loader.folder / "turns.jsonl", *numbered(10, 11, 12))
+    insert = turn_store._Load._insert  # the moment between reading a block and keeping it
+
+    def rotating(load: turn_store._Load, block: TurnBlock, file: int, lines: int) -> None:
+        insert(load, block, file, lines)
+        path.rename(path.with_name("turns.jsonl.1"))
+        write_lines(path, *numbered(*then))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(turn_store._Load, "_insert", rotating)  # as above
+        code = run(["load", str(loader.folder), "--study", "s", "--db", str(loader.db)])
+    assert code == Exit.UNREADABLE
+    assert "load again" in capsys.readouterr().err
+    assert not loader.db.exists()
+    assert loader.load()["new_turns"] == 3 + len(then)
+    assert loader.turns() == [10, 11, 12, *then]
 
 
 def test_a_reader_keeps_what_it_has_open_while_another_load_replaces_the_file(loader: Loader) -> None:

@@ -117,3 +117,13 @@ def test_limits_that_a_method_prints_exactly_so_cohere_at_few_tasks() -> None:
     assert [(one.n11, one.n10, one.n01, one.n00) for one in audit.tables] == [(11, 2, 3, 8)]
     broken = audit_claim(parse_claim({**raw, "interval_pp": ["-25.3", "16.6"]}), methods=table_methods(level=0.95))
     assert not broken.coherent
+
+
+def test_a_key_that_stands_twice_is_a_fault_in_json_as_in_toml(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    twice = {"a.json": '{"schema": "evenhand-claim-1", "tasks": 1, "tasks": 2}', "a.toml": "tasks = 1\ntasks = 2\n"}
+    for name, text in twice.items():
+        (tmp_path / name).write_text(text)
+        assert run(["check-claim", str(tmp_path / name)]) == 2
+        assert "document" in capsys.readouterr().err

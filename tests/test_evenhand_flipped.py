@@ -233,9 +233,7 @@ def test_with_everything_held_and_interleaved_it_is_comparative_and_confirmatory
     written = json.loads((out / "decision.json").read_bytes())
     assert written["label"] == document["label"]
     text = (out / "report.md").read_text("utf-8")
-    assert text.splitlines()[0].startswith(
-        "**SIMULATED: the trials were generated; nothing here is a measurement. Verd"
-    )
+    assert text.splitlines()[0].startswith("**SIMULATED: no real model ran; nothing here measures one. Verd")
     assert "NON-COMPARATIVE" not in text
     assert "MISSING" not in text
 

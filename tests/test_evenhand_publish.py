@@ -18,8 +18,10 @@ ROOT = Path(__file__).resolve().parents[1]
 FOLDER = "2026-11-30-pi-vs-thinharness"
 CTRL_C = "\x03"
 # A program whose first three files are a terminal takes it for its own, so that Ctrl-C reaches it.
+# Whoever started the tests in the background made them ignore Ctrl-C; a person on a terminal does not.
 OWN_TERMINAL = (
-    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+    "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])"
 )
 # A person each: what version control knows on the machine of the author and on that of the reviewer.
 AUTHOR, REVIEWER = "quillfeather", "marrowgate"
@@ -77,11 +79,13 @@ class Machine:
             start_new_session=True,
         )
         os.close(other_side)
-        shown, left, last = "", list(answers), ""
+        shown, left, last, again = "", list(answers), "", 0
         try:
             while True:
                 if not select.select([terminal], [], [], 2.0 if last == CTRL_C else 120.0)[0]:
+                    again += 1
                     assert last == CTRL_C, shown
+                    assert again < 30, shown
                     os.write(terminal, CTRL_C.encode())
                     continue
                 shown += os.read(terminal, 4096).decode(errors="replace")

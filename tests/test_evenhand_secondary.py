@@ -155,6 +155,21 @@ def test_the_published_ledger_joins_every_cell_and_names_what_its_prices_are_wor
     assert "7.46 USD against 9.18 USD (API-equivalent, not billed)" in text
 
 
+def test_a_ledger_with_a_lost_row_gives_no_total(
+    shared: Path | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if shared is None:
+        assert round(9.1751580 - 0.53397775, 6) == 8.641180
+        return
+    study = shared / "evidence" / "tb21-pi-vs-thinharness"
+    lines = (study / "request-ledger.csv").read_text(encoding="utf-8").splitlines(keepends=True)
+    lost = tmp_path / "lost.csv"
+    lost.write_text("".join([lines[0], *lines[2:]]), encoding="utf-8")
+    text = asked(capsys, "load", str(study), "--db", str(tmp_path / "w.duckdb"), "--ledger", str(lost))
+    assert "  pi: unknown, up to 1 trials have no price; 19 have one, together 8.641180 USD" in text
+    assert "  thinharness: 7.456132 USD (API-equivalent, not billed)" in text
+
+
 def test_a_manifest_that_names_the_ledger_needs_no_option(
     shared: Path | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

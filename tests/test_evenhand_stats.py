@@ -177,6 +177,23 @@ def test_bad_input_is_one_clear_error(
     assert not list(folder.glob("picture*"))
 
 
+@pytest.mark.parametrize("by", ["model", "session"])
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_names_that_cannot_be_shown_neither_steer_the_terminal_nor_stop_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], by: str, suffix: str
+) -> None:
+    hostile = "\x9b31m\u202e\u2028\ud83d"
+    calls = [call(hostile, 3), call(r"$\frac$", 2)]
+    turn = bare(sessionId=hostile, model=hostile, toolCalls=calls, toolCallCount=2)
+    write_lines(tmp_path / "turns.jsonl", turn)
+    picture = tmp_path / f"turns.{suffix}"
+    assert run(["stats", "--dir", str(tmp_path), "--by", by, "--plot", str(picture)]) == Exit.DONE
+    out = capsys.readouterr().out
+    assert f"{by} \ufffd31m\ufffd\ufffd\ufffd\n" in out
+    assert all(sign == "\n" or sign.isprintable() for sign in out)
+    assert picture.stat().st_size > 1000
+
+
 def test_a_folder_that_is_not_there_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["stats", "--dir", str(tmp_path / "absent")]) == Exit.UNREADABLE
     assert "absent" in capsys.readouterr().err

@@ -201,6 +201,14 @@ def test_l11_a_grandchild_that_holds_the_pipe_does_not_hold_the_turn(tmp_path: P
     assert turn.record.ended.us + 400_000 <= (time.monotonic() - began) * 1e6
 
 
+def test_l11_a_grandchild_that_keeps_talking_does_not_hold_the_turn(tmp_path: Path) -> None:
+    chatter = "[(print('{}', flush=True), time.sleep(0.01)) for _ in iter(int, 1)]"
+    then = f"subprocess.Popen([sys.executable, '-c', {'import time; ' + chatter!r}], start_new_session=True)"
+    turn = drive(tmp_path, pi(1, last=True), then=then, limits=TurnLimits(drain_s=0.5, timeout_s=20))
+    assert turn.record.status is EndStatus.COMPLETED
+    assert turn.swept == 1
+
+
 def test_l15_a_step_of_the_wall_clock_moves_no_limit(tmp_path: Path) -> None:
     script = tmp_path / "script.json"
     script.write_text(json.dumps([[0.0, line] for line in pi(1, last=True)]), encoding="utf-8")
@@ -220,10 +228,13 @@ def test_l15_a_step_of_the_wall_clock_moves_no_limit(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> None:
+    # A runner of tests that was started in the background ignores the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
-    turn = drive(tmp_path, pi(1), then="time.sleep(600)", limits=TurnLimits(grace_s=0.3))
+    turn = drive(tmp_path, pi(1), then="time.sleep(600)", limits=TurnLimits(timeout_s=60, grace_s=0.3))
     timer.join()
+    signal.signal(signal.SIGINT, before)
     assert turn.interrupted
     assert turn.record.status is EndStatus.CRASHED
     assert len(turn.record.messages) == 1

@@ -1,8 +1,10 @@
 """The run journal: what a chain shows, and which record is named first when it is broken."""
 
+import hashlib
 import json
 import stat
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -158,6 +160,48 @@ def test_what_is_no_record_is_not_written(
     with pytest.raises(JournalError, match=message):
         Journal(path).append(Event.STARTED, run_id, at_epoch_ms=at, facts=facts)
     assert not path.exists() or path.read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("event", "run_started"),
+        ("event", None),
+        ("run_id", 5),
+        ("at_epoch_ms", 1.5),
+        ("at_epoch_ms", True),
+        ("at_epoch_ms", float("nan")),
+        ("facts", {"share": float("nan")}),
+        ("facts", {"list": [1]}),
+        ("facts", {1: "a", "b": 2}),
+        ("facts", [1]),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_a_journal_error(tmp_path: Path, name: str, value: object) -> None:
+    path = tmp_path / "journal.jsonl"
+    append: Any = Journal(path).append
+    values = {"event": Event.STARTED, "run_id": "run", "at_epoch_ms": 1, "facts": {}, name: value}
+    with pytest.raises(JournalError):
+        append(values.pop("event"), values.pop("run_id"), **values)
+    assert not path.exists() or path.read_bytes() == b""
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("runId", []), ("sequence", False), ("sequence", 0.0), ("atEpochMs", "x"), ("atEpochMs", -1), ("facts", 3)],
+)
+def test_a_right_digest_over_a_wrong_type_is_no_record(tmp_path: Path, name: str, value: object) -> None:
+    path = tmp_path / "journal.jsonl"
+    Journal(path, fsync=False).append(Event.STARTED, "run-1", at_epoch_ms=1)
+    body = {**json.loads(path.read_bytes()), name: value}
+    del body["digest"]
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+    body["digest"] = hashlib.sha256(text.encode("ascii")).hexdigest()
+    path.write_text(json.dumps(body, sort_keys=True, separators=(",", ":")) + "\n", encoding="ascii")
+    found = verify(path)
+    assert found.entries == ()
+    assert found.broken is not None
+    assert found.broken.reason == "not a record of this schema"
 
 
 def test_a_long_record_is_found_again_from_the_end(tmp_path: Path) -> None:

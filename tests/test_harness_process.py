@@ -267,3 +267,9 @@ def test_what_cannot_be_started_is_said(tmp_path: Path, program: str, folder: st
     launch = Launch(argv=(program,), env={}, cwd=tmp_path / folder if folder else tmp_path, conversation=Prompt(""))
     with pytest.raises(StartError, match=words):
         start(launch, now=lambda: Stamp(us=0))
+
+
+def test_a_program_inherits_its_three_pipes_and_nothing_of_the_runner(tmp_path: Path) -> None:
+    with running("import os; print(len(os.listdir('/dev/fd')))", tmp_path) as child:
+        # Listing the folder takes one descriptor itself.
+        assert lines_of(child) == [b"4"]

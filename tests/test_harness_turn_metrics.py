@@ -126,6 +126,41 @@ def test_a_custom_serialiser_is_neither_called_nor_kept() -> None:
     assert type(record["sessionId"]) is str
 
 
+class LoudKey(LoudText):
+    __slots__ = ()
+    __hash__ = str.__hash__
+
+    def __eq__(self, _: object) -> bool:
+        raise AssertionError("compared")
+
+
+def _raises(_: object) -> type:
+    raise AssertionError("asked what it is")
+
+
+# isinstance asks a value for its class; these lie, or fail.
+LIARS = [
+    type("Liar", (), {"__class__": property(lambda _: str)})(),
+    type("Loud", (), {"__class__": property(_raises)})(),
+]
+
+
+def test_no_code_of_a_key_or_of_a_value_runs(tmp_path: Path) -> None:
+    recorder = TurnRecorder(tmp_path, {})
+    rest = given()
+    session = rest.pop("sessionId")
+    assert turn_record({LoudKey("sessionId"): session, **rest}) == recorded()
+    traced = {"selectedModel": "some-model-1", LoudKey("responseModel"): "some-model-1"}
+    for label in LIARS:
+        assert recorder.record(given(runtimeProvenance={**traced, "requestedModel": label}))
+    for name in ("sessionId", "stopReason", "turnIndex", "usage", "toolCalls", "compacted"):
+        for value in LIARS:
+            assert not recorder.record(given(**{name: value}))
+    lines = [json.loads(one) for one in recorder.path.read_text(encoding="utf-8").splitlines()]
+    assert [one["runtimeProvenance"]["requestedModel"] for one in lines] == [None, None]
+    assert [one["runtimeProvenance"]["responseModel"] for one in lines] == ["some-model-1"] * 2
+
+
 @pytest.mark.parametrize(
     ("changes", "field"),
     [

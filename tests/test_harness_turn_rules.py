@@ -42,6 +42,8 @@ def test_lengths_are_counted_as_javascript_counts_them() -> None:
         ("Command timed out after 30s", "timeout"),
         ("TIME OUT", "timeout"),
         ("read timeout", "timeout"),
+        ("connect ETIMEDOUT", "timeout"),
+        ("timed-out", "timeout"),
         ("Operation aborted", "aborted"),
         ("was cancelled by the user", "aborted"),
         ("EACCES: open", "permission"),

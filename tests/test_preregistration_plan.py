@@ -174,6 +174,7 @@ def test_an_empty_plan_lists_every_fault_at_once() -> None:
         ("floor", [{"kind": "safety", "metric": "violations"}], "floor[0].at_least"),
         ("floor", [{"kind": "safety", "metric": "x", "at_least": 0, "at_most": 1}], "floor[0].at_least"),
         ("floor", [{"kind": "luck", "metric": "x", "at_least": 0}], "floor[0].kind"),
+        ("floor", [{"kind": "regression", "metric": "success", "at_least": 40}], "floor[0].at_least"),
         ("aggregation", {"name": "x", "weights": {"success": 0.5}}, "aggregation.weights"),
         ("aggregation", {"name": "x", "weights": {"wall_time": 1}}, "aggregation.weights.wall_time"),
         ("aggregation", {"name": "x", "weights": {"beauty": 1}}, "aggregation.weights.beauty"),

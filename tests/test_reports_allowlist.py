@@ -175,3 +175,10 @@ def test_a_missing_key_is_named() -> None:
     del document["p_exact"]
     assert [(one.kind, one.where) for one in misfits(document)] == [("missing_key", "$.p_exact")]
     assert [one.kind for one in misfits([])] == ["wrong_type"]
+
+
+def test_arms_that_are_told_apart_by_a_pattern_of_their_path_keep_their_names() -> None:
+    told = replace(descriptive(), treatment=replace(arm(), name="*--new*"), control=replace(arm(), name="?*--old"))
+    projected, dropped = project(told)
+    assert (projected.treatment.name, projected.control.name) == ("*--new*", "?*--old")
+    assert dropped == ()

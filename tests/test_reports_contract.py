@@ -126,7 +126,7 @@ def test_the_reason_is_told_apart_from_a_factor_that_differs() -> None:
     held = held_to_contract(replace(simulated(), promise=None))
     assert standing(held)[0] == "Non-comparative: this report does not carry all that a comparative one must."
     both = held_to_contract(without("hardware")(simulated()))
-    assert headline(both).startswith("SIMULATED: the trials were generated; nothing here is a measurement. NON-COMP")
+    assert headline(both).startswith("SIMULATED: no real model ran; nothing here measures one. NON-COMP")
     assert "hardware is unknown" in headline(both)
     assert standing(both)[0].startswith("Non-comparative: a factor differs or is unknown")
 

@@ -20,6 +20,7 @@ _FIRST_BYTES = 128
 # A rotated file is older than the one that took its place.
 NAMES = ("turns.jsonl.1.gz", "turns.jsonl.1", "turns.jsonl.gz", "turns.jsonl")
 _GZIP = b"\x1f\x8b"
+_STEP = 64 * 1024
 
 
 class ByteStream(Protocol):
@@ -33,6 +34,40 @@ class ByteStream(Protocol):
 
     def seek(self, offset: int, /) -> int:
         """Go to a byte."""
+
+
+class _Unpacked:
+    """The lines of a packed file, in the same steps for every reader: what stands before a damage is given first.
+
+    GzipFile.read gives nothing of a request that meets the damage; read1 gives what it has and fails the next time.
+    """
+
+    def __init__(self, packed: gzip.GzipFile) -> None:
+        self._packed = packed
+        self._held = b""
+
+    def read(self, size: int, /) -> bytes:
+        self._fill()
+        return self._take(size)
+
+    def readline(self, size: int, /) -> bytes:
+        self._fill()
+        end = self._held.find(b"\n", 0, size) + 1
+        return self._take(end or size)
+
+    def seek(self, offset: int, /) -> int:
+        self._packed.seek(0)
+        self._held, at = b"", 0
+        while at < offset and (data := self.read(offset - at)):
+            at += len(data)
+        return at
+
+    def _fill(self) -> None:
+        self._held = self._held or self._packed.read1(_STEP)
+
+    def _take(self, size: int) -> bytes:
+        data, self._held = self._held[:size], self._held[size:]
+        return data
 
 
 class TurnFileError(Exception):
@@ -183,7 +218,7 @@ def open_turns(path: Path) -> Iterator[tuple[ByteStream, bool]]:
         file.seek(0)
         if packed:
             with gzip.GzipFile(fileobj=file, mode="rb") as stream:
-                yield stream, True
+                yield _Unpacked(stream), True
         else:
             yield file, False
 

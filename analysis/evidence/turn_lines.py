@@ -49,12 +49,11 @@ class LineReader:
         self.whole_bytes = 0
         while chunk := self._chunk(None if length is None else length - taken, inside=rest != b""):
             taken += len(chunk)
-            if b"\n" not in chunk:
+            lines = chunk.split(b"\n")
+            if len(lines) == 1:
                 rest = (rest + chunk)[: MAX_LINE_BYTES + 1]
                 continue
-            head, _, tail = chunk.partition(b"\n")
-            lines = [(rest + head)[: MAX_LINE_BYTES + 1]]
-            lines += tail.split(b"\n")
+            lines[0] = (rest + lines[0])[: MAX_LINE_BYTES + 1]
             rest = lines.pop()
             self.whole_bytes = taken - len(rest)
             yield lines

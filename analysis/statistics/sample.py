@@ -32,6 +32,9 @@ def whole_numbers(values: IntArray | Sequence[int], *, name: str, minimum: int |
     array = np.asarray(values)
     if array.ndim != 1 or array.size == 0:
         raise SampleError(f"{name} has shape {array.shape}, expected (n,) with n >= 1")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        i = int(np.argmin(np.isfinite(array)))
+        raise SampleError(f"{name}[{i}]={array[i]} must be finite")
     if array.dtype.kind not in "iu":
         raise SampleError(f"{name}[0]={array[0]!r} is of type {array.dtype}, expected integers")
     out_of_range = np.abs(array) > LARGEST_WHOLE_NUMBER

@@ -108,6 +108,8 @@ def _document(coverage: "Coverage") -> dict[str, object]:
         "label": price_label(coverage.method),
         **{name: getattr(coverage, name) for name in counts},
         "total_usd": {name: None if total is None else float(total) for name, total in coverage.totals},
+        "known_usd": {group.name: float(group.known_usd) for group in coverage.groups},
+        "unpriced": {group.name: group.unpriced for group in coverage.groups},
     }
 
 
@@ -115,6 +117,8 @@ def _say(coverage: "Coverage") -> None:
     from analysis.ledger import price_label
 
     click.echo(coverage.sentence)
-    for name, total in coverage.totals:
-        priced = "not measured" if total is None else f"{total:.6f} USD ({price_label(coverage.method)})"
-        click.echo(f"  {name}: {priced}")
+    label = price_label(coverage.method)
+    for group in coverage.groups:
+        known = f"{group.known_usd:.6f} USD ({label})"
+        gap = f"unknown, up to {group.unpriced} trials have no price; {group.priced} have one, together {known}"
+        click.echo(f"  {group.name}: {gap if group.unpriced else known}")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from analysis.turn_stats import TokenTotals, ToolSummary, TurnReport, TurnSummary
+from reports.shown_name import shown
 
 SCHEMA = "evenhand-stats-1"
 NOT_MEASURED = "not measured"
@@ -17,7 +18,7 @@ def report_lines(report: TurnReport, *, by: str | None) -> Iterator[str]:
     yield from summary_lines(report.whole)
     for key, summary in report.groups:
         yield ""
-        yield f"{by} {key}"
+        yield f"{by} {shown(key)}"
         yield from summary_lines(summary)
 
 
@@ -88,11 +89,6 @@ def percent(share: float | None) -> str:
 def count(value: int | None) -> str:
     """Write a count in groups of three."""
     return NOT_MEASURED if value is None else f"{value:,}"
-
-
-def shown(name: str) -> str:
-    """Write a name so that a terminal can show it: half a surrogate pair becomes the replacement character."""
-    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def report_json(report: TurnReport, *, by: str | None) -> Json:

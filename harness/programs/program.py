@@ -10,6 +10,10 @@ class LaunchError(ValueError):
     """A program cannot be started as asked; the message says what was found, what was expected and the next step."""
 
 
+class RequestRefusedError(LaunchError):
+    """The request itself is at fault, whatever is installed."""
+
+
 class Program(Protocol):
     """A program that can be started; its stream is read by the reducer of the same harness."""
 

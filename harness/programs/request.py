@@ -2,7 +2,7 @@
 
 from harness.launch import Route, TurnRequest
 from harness.model_contract import check_limit
-from harness.programs.program import LaunchError
+from harness.programs.program import LaunchError, RequestRefusedError
 
 PASSED = ("TMPDIR", "SSL_CERT_FILE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
 PLAIN = {"LANG": "C.UTF-8", "TERM": "dumb", "NO_COLOR": "1", "CI": "1"}
@@ -43,12 +43,12 @@ def checked(request: TurnRequest) -> TurnRequest:
     """Return the request, or refuse it before anything is started.
 
     Raises:
-        LaunchError: When a limit is not a positive safe integer, or a route comes without a model.
+        RequestRefusedError: When a limit is not a positive safe integer, or a route comes without a model.
     """
     check_limit("max_output_tokens", request.max_output_tokens)
     check_limit("context_tokens", request.context_tokens)
     if request.route is not None and not request.model:
-        raise LaunchError("a route needs a model name; found none")
+        raise RequestRefusedError("a route needs a model name; found none. Give the model")
     return request
 
 

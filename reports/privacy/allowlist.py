@@ -40,7 +40,7 @@ _PATTERNS = MappingProxyType(
     {
         "study": re.compile(r"[a-z0-9][a-z0-9-]{0,63}"),
         "task": re.compile(rf"{_ID}(?:/{_ID})?"),
-        "arm": re.compile(_few_words(r"[A-Za-z0-9~\[]", r"[A-Za-z0-9._@:+/=,~*?\[\]-]", most=4)),
+        "arm": re.compile(_few_words(r"[A-Za-z0-9~*?\[]", r"[A-Za-z0-9._@:+/=,~*?\[\]-]", most=4)),
         "selector": re.compile(_few_words(r"[A-Za-z0-9]", r"[A-Za-z0-9._@:+/=,~*?\[\]-]", most=5)),
         "harness": re.compile(_few_words(r"[A-Za-z0-9]", r"[A-Za-z0-9._@:+/()-]", most=4)),
         "exception": re.compile(r"[A-Za-z][A-Za-z0-9_.]{0,79}"),

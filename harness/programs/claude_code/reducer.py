@@ -41,6 +41,7 @@ class ClaudeCode:
     """Reduces one invocation of claude-code."""
 
     def __init__(self, *, entry: Stamp, turn: int, anchor: Anchor) -> None:  # noqa: ARG002  # every reducer is made alike
+        self._turn = turn
         self._ledger = Ledger(quality={Quality.HEAD_NOT_SEPARATED})
         self._mark = entry
         self._seeded = False
@@ -214,6 +215,11 @@ class ClaudeCode:
             events += self._sub_agent_end(call.call_id, part(line, "tool_use_result"))
         return events
 
+    def _total(self, line: Line) -> TokenBuckets | None:
+        """Read the turn's total; per model it runs on over a resumed session's turns, `usage` never does."""
+        usage = part(line, "usage")
+        return _buckets(usage) if usage and self._turn > 1 else _total(line)
+
     def _sub_agent_end(self, call_id: str, result: Line) -> list[Event]:
         """Make the sub-agent's last message of its result: it is never streamed, so it has no window."""
         if text(result, "agentId") is None:
@@ -234,8 +240,9 @@ class ClaudeCode:
         self._summary = replace(
             self._summary,
             end=end,
-            usage=_total(line),
-            cost_usd=amount(line, "total_cost_usd"),
+            usage=self._total(line),
+            # A resumed session's cost holds the turns before this one too, and nothing says how much of it.
+            cost_usd=amount(line, "total_cost_usd") if self._turn == 1 else None,
             session_id=text(line, "session_id") or self._summary.session_id,
         )
         events = self._flush(None)

@@ -78,6 +78,7 @@ class Codex:
         self._starts: dict[str, Stamp | None] = {}
         self._blocks: list[_Block] = []
         self._speaking = False
+        self._begun = False
         self._generations = 0
         self._written = 0
         self._thread: str | None = None
@@ -103,6 +104,7 @@ class Codex:
         self._ledger.recognised += 1
         if self._foreign(params):
             return ()
+        self._begun = self._begun or method == "turn/started" or method.startswith("item/")
         if method in DELTAS:
             return tuple(self._on_delta(self._when(at, line), DELTAS[method], params))
         return () if handler is None else tuple(handler(self._when(at, line), params))
@@ -189,6 +191,10 @@ class Codex:
     def _on_usage(self, now: Stamp, params: Line) -> Iterable[Event]:  # noqa: ARG002
         usage = part(params, "tokenUsage")
         last, total = _buckets(part(usage, "last")), _buckets(part(usage, "total"))
+        if not self._begun:
+            # A resumed thread says first where it stood; that is no call of this turn.
+            self._before = total
+            return []
         if self._before is None:
             # A thread's total runs on over turns: before this turn it was the total without the turn's first call.
             self._before = _less(total, last)

@@ -41,6 +41,7 @@ class OpenCodeProgram:
             files={path: json.dumps(_configuration(request))},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED, *limited),
+            priced=request.route is None,
         )
 
 

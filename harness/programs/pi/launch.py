@@ -36,6 +36,7 @@ class PiProgram:
             files={} if request.route is None else {folder / "models.json": json.dumps(_models(request))},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED, *limited),
+            priced=request.route is None,
         )
 
 

@@ -111,11 +111,11 @@ def report(cells: Sequence[Cell], *, open_network: str | None, seconds: float) -
         limit = wire(row[0].seen)
         lines.append("".join(f"{word:13}" for word in (harness.value, *words)) + f"{limit:20}{_union_error(row)}")
     wrong = [f"{c.harness.value} {c.scenario.name}: {fault}" for c in cells for fault in c.faults]
-    failed = [f"  its stderr: {c.seen.turn.stderr.strip().splitlines()[-1:]}" for c in cells if c.faults]
+    crashed = [f"{c.harness.value} {c.scenario.name} crashed: {c.seen.turn.crash}" for c in cells if c.faults]
     stray = sorted({f"{c.harness.value}: {path}" for c in cells for path in c.strange})
     network = f"only {', '.join(interfaces())} reachable" if open_network is None else f"NOT CONFINED: {open_network}"
     end = f"{sum(1 for c in cells if not c.faults)} of {len(cells)} hold; {network}; {seconds:.0f} s"
-    return "\n".join([*lines, *wrong, *failed, *(f"other request, {row}" for row in stray), end]) + "\n"
+    return "\n".join([*lines, *wrong, *crashed, *(f"other request, {row}" for row in stray), end]) + "\n"
 
 
 def _seconds(cell: Cell) -> float:

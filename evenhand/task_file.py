@@ -1,0 +1,245 @@
+"""The only place that reads a task file: YAML in, a checked task out, or every fault of it with its line.
+
+A fault names line, field, what was found and what is expected. Keys that nobody knows are refused.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import yaml
+
+from harness.limits import LimitError, RunLimits
+from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
+
+KEYS = ("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run")
+LIMITS = {
+    "max_turns": "max_turns",
+    "task_timeout": "task_timeout_s",
+    "turn_timeout": "turn_timeout_s",
+    "max_input_tokens": "max_input_tokens",
+    "max_output_tokens": "max_output_tokens",
+    "max_total_tokens": "max_total_tokens",
+    "max_usd": "max_usd",
+    "stop_early": "stop_early",
+}
+CRITERIA = {
+    "file_exists": ("path",),
+    "file_contains": ("path", "text"),
+    "run_command": ("command", "exit_code", "timeout"),
+    "json_check": ("path", "at", "equals"),
+}
+
+
+class TaskFileError(ValueError):
+    """A task file does not follow its schema; the message holds every fault, one a line."""
+
+
+class TaskUnreadableError(OSError):
+    """A task file is missing or is no text."""
+
+
+@dataclass(slots=True)
+class _Reader:
+    """What is known of the file while it is read: faults so far, and the line of each field."""
+
+    name: str
+    lines: dict[str, int]
+    faults: list[tuple[int, str]] = field(default_factory=list)
+
+    def fault(self, place: str, found: object, expected: str) -> None:
+        line = self.lines.get(place) or self.lines.get(place.rpartition(".")[0]) or 1
+        self.faults.append((line, f"{self.name}:{line}: {place}: found {found!r}, expected {expected}"))
+
+    def known(self, found: dict[str, object], place: str, keys: tuple[str, ...]) -> None:
+        for key in found:
+            if key not in keys:
+                self.fault(f"{place}{key}", "an unknown key", f"one of {', '.join(keys)}; remove or correct it")
+
+    def text(self, found: dict[str, object], place: str, key: str) -> str:
+        value = found.get(key)
+        if isinstance(value, str) and value.strip():
+            return value
+        self.fault(f"{place}{key}", value, "a text that is not empty")
+        return ""
+
+    def texts(self, found: dict[str, object], key: str) -> tuple[str, ...]:
+        value = found.get(key, [])
+        if isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value):
+            return tuple(value)
+        self.fault(key, value, "a list of texts")
+        return ()
+
+    def path(self, found: dict[str, object], place: str) -> PurePosixPath:
+        path = PurePosixPath(self.text(found, place, "path"))
+        if path.is_absolute() or ".." in path.parts:
+            self.fault(f"{place}path", str(path), "a relative path inside the sandbox")
+        return path
+
+
+def read_task(path: Path) -> Task:
+    """Read and check a task file.
+
+    Raises:
+        TaskFileError: When it does not follow the schema.
+        TaskUnreadableError: When it cannot be read.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as fault:
+        raise TaskUnreadableError(f"{path.name} cannot be read: {type(fault).__name__}") from fault
+    return parse_task(text, name=path.name)
+
+
+def parse_task(text: str, *, name: str) -> Task:
+    """Check the text of a task file.
+
+    Raises:
+        TaskFileError: When it does not follow the schema.
+    """
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        found: object = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError) as fault:
+        mark: Any = getattr(fault, "problem_mark", None)
+        line = 1 if mark is None else mark.line + 1
+        raise TaskFileError(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
+    if not isinstance(found, dict):
+        raise TaskFileError(f"{name}:1: found {type(found).__name__}, expected a mapping with task_id and prompt")
+    reader = _Reader(name=name, lines={})
+    for place, line in _lines(node, ""):
+        first, reader.lines[place] = reader.lines.get(place), line
+        if first is not None:
+            reader.fault(place, "the key a second time", f"it once; it stands in line {first} too")
+    task = _task(reader, {str(key): value for key, value in found.items()})
+    if task is None or reader.faults:
+        raise TaskFileError("\n".join(message for _, message in sorted(reader.faults)))
+    return task
+
+
+def _lines(node: Any, place: str) -> Iterator[tuple[str, int]]:
+    """Yield each field's place and its line, from 1."""
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            here = f"{place}.{key.value}" if place else str(key.value)
+            yield here, key.start_mark.line + 1
+            yield from _lines(value, here)
+    if isinstance(node, yaml.SequenceNode):
+        for index, value in enumerate(node.value):
+            here = f"{place}[{index}]"
+            yield here, value.start_mark.line + 1
+            yield from _lines(value, here)
+
+
+def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
+    reader.known(found, "", KEYS)
+    limits = _limits(reader, found.get("run_limits", {}))
+    task_id = reader.text(found, "", "task_id")
+    if task_id and (task_id.startswith("/") or ".." in PurePosixPath(task_id).parts):
+        reader.fault("task_id", task_id, "a name that leads nowhere else")
+    return (
+        None
+        if limits is None
+        else Task(
+            task_id=task_id,
+            turns=_turns(reader, found),
+            criteria=tuple(_criteria(reader, found.get("criteria", []))),
+            limits=limits,
+            pre_run=reader.texts(found, "pre_run"),
+            post_run=reader.texts(found, "post_run"),
+        )
+    )
+
+
+def _turns(reader: _Reader, found: dict[str, object]) -> tuple[str, ...]:
+    if ("prompt" in found) == ("turns" in found):
+        reader.fault("prompt", "both or neither of prompt and turns", "exactly one of them")
+        return ()
+    if "prompt" in found:
+        return (reader.text(found, "", "prompt"),)
+    turns = reader.texts(found, "turns")
+    if not turns:
+        reader.fault("turns", found["turns"], "at least one turn")
+    return turns
+
+
+def _limits(reader: _Reader, found: object) -> RunLimits | None:
+    if not isinstance(found, dict):
+        reader.fault("run_limits", found, "a mapping")
+        return RunLimits()
+    known = {str(key): value for key, value in found.items()}
+    reader.known(known, "run_limits.", tuple(LIMITS))
+    given: dict[str, Any] = {}
+    for key, value in known.items():
+        good = value is None or (key == "stop_early" and isinstance(value, bool))
+        if good or (isinstance(value, int | float) and not isinstance(value, bool)):
+            given |= {LIMITS[key]: value} if key in LIMITS else {}
+        elif key in LIMITS:
+            reader.fault(f"run_limits.{key}", value, "a number or null")
+    return _bounded(reader, given)
+
+
+def _bounded(reader: _Reader, given: dict[str, Any]) -> RunLimits:
+    good: dict[str, Any] = {}
+    for name, value in given.items():
+        try:
+            RunLimits(**{name: value})
+        except LimitError as fault:
+            key = next(key for key, attribute in LIMITS.items() if attribute == name)
+            reader.fault(f"run_limits.{key}", value, str(fault).partition(" must be ")[2])
+        else:
+            good[name] = value
+    return RunLimits(**good)
+
+
+def _criteria(reader: _Reader, found: object) -> Iterator[Criterion]:
+    if not isinstance(found, list):
+        reader.fault("criteria", found, "a list of checks")
+        return
+    for index, item in enumerate(found):
+        place = f"criteria[{index}]"
+        kind = item.get("type") if isinstance(item, dict) else None
+        if not isinstance(kind, str) or kind not in CRITERIA:
+            reader.fault(f"{place}.type", kind, f"one of {', '.join(CRITERIA)}")
+            continue
+        known = {str(key): value for key, value in item.items()}
+        reader.known(known, f"{place}.", ("type", *CRITERIA[kind]))
+        yield MAKERS[kind](reader, known, f"{place}.")
+
+
+def _file_exists(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
+    return FileExists(path=reader.path(found, place))
+
+
+def _file_contains(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
+    return FileContains(path=reader.path(found, place), text=reader.text(found, place, "text"))
+
+
+def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
+    code, timeout = found.get("exit_code", 0), found.get("timeout", 60)
+    if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 255:
+        reader.fault(f"{place}exit_code", code, "a whole number from 0 to 255")
+        code = 0
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
+        reader.fault(f"{place}timeout", timeout, "a positive number of seconds")
+        timeout = 60
+    return RunCommand(command=reader.text(found, place, "command"), exit_code=code, timeout_s=float(timeout))
+
+
+def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
+    at = found.get("at", [])
+    if not isinstance(at, list) or not all(isinstance(step, str | int) and not isinstance(step, bool) for step in at):
+        reader.fault(f"{place}at", at, "a list of keys and positions")
+        at = []
+    if "equals" not in found:
+        reader.fault(f"{place}equals", "nothing", "the value that passes")
+    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"))
+
+
+MAKERS: dict[str, Callable[[_Reader, dict[str, object], str], Criterion]] = {
+    "file_exists": _file_exists,
+    "file_contains": _file_contains,
+    "run_command": _run_command,
+    "json_check": _json_check,
+}

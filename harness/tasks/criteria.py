@@ -1,0 +1,82 @@
+"""The only place that checks what an agent left in its sandbox. A path that leads out of the sandbox never passes."""
+
+import json
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import assert_never
+
+from harness.tasks.sandbox import CommandError, run_line
+from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand
+
+_MISSING = object()
+
+
+def passes(criterion: Criterion, sandbox: Path, *, environment: Mapping[str, str]) -> bool:
+    """Tell whether the work in a sandbox passes a check.
+
+    Args:
+        criterion: The check.
+        sandbox: Absolute folder that the agent worked in.
+        environment: The whole environment of a command.
+    """
+    match criterion:
+        case FileExists():
+            return _file(sandbox, criterion.path) is not None
+        case FileContains():
+            data = _bytes(sandbox, criterion.path)
+            return data is not None and criterion.text.encode() in data
+        case RunCommand():
+            return _ends_with(criterion, sandbox, environment=environment)
+        case JsonCheck():
+            return _same(_value(sandbox, criterion), criterion.equals)
+        case _:
+            assert_never(criterion)
+
+
+def _file(sandbox: Path, path: PurePosixPath) -> Path | None:
+    found = (sandbox / path).resolve()
+    # A link that the agent made may point anywhere; what lies outside is not its work.
+    return found if found.is_relative_to(sandbox.resolve()) and found.is_file() else None
+
+
+def _bytes(sandbox: Path, path: PurePosixPath) -> bytes | None:
+    found = _file(sandbox, path)
+    try:
+        return None if found is None else found.read_bytes()
+    except OSError:
+        return None
+
+
+def _ends_with(criterion: RunCommand, sandbox: Path, *, environment: Mapping[str, str]) -> bool:
+    try:
+        code = run_line(criterion.command, sandbox, environment=environment, timeout_s=criterion.timeout_s)
+    except (CommandError, subprocess.TimeoutExpired):
+        return False
+    return code == criterion.exit_code
+
+
+def _value(sandbox: Path, criterion: JsonCheck) -> object:
+    data = _bytes(sandbox, criterion.path)
+    if data is None:
+        return _MISSING
+    try:
+        found: object = json.loads(data)
+    except (ValueError, RecursionError):
+        return _MISSING
+    for step in criterion.at:
+        found = _step(found, step)
+    return found
+
+
+def _step(found: object, step: str | int) -> object:
+    if isinstance(found, dict) and isinstance(step, str):
+        return found.get(step, _MISSING)
+    if isinstance(found, list) and isinstance(step, int) and 0 <= step < len(found):
+        return found[step]
+    return _MISSING
+
+
+def _same(found: object, expected: object) -> bool:
+    # JSON's true is not its 1.
+    return found is not _MISSING and json.dumps(found, sort_keys=True) == json.dumps(expected, sort_keys=True)

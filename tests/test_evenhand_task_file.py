@@ -1,0 +1,102 @@
+"""Task files and `evenhand run`: every fault at once, with its line, before anything starts."""
+
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from evenhand.cli import run
+from evenhand.task_file import TaskFileError, parse_task
+from harness.tasks.task import JsonCheck, RunCommand
+
+GOOD = """task_id: folder/one
+prompt: Write the answer.
+criteria:
+  - type: json_check
+    path: answer.json
+    at: [n, 0]
+    equals: 4
+  - type: run_command
+    command: "true"
+run_limits:
+  max_turns: 5
+  stop_early: false
+"""
+
+
+def faults(text: str) -> list[str]:
+    with pytest.raises(TaskFileError) as caught:
+        parse_task(text, name="t.yaml")
+    return str(caught.value).splitlines()
+
+
+def test_a_task_file_is_read_whole() -> None:
+    task = parse_task(GOOD, name="t.yaml")
+    assert task.task_id == "folder/one"
+    assert task.turns == ("Write the answer.",)
+    assert task.criteria == (
+        JsonCheck(path=PurePosixPath("answer.json"), at=("n", 0), equals=4),
+        RunCommand(command="true"),
+    )
+    assert (task.limits.max_turns, task.limits.turn_timeout_s) == (5, 300.0)
+
+
+def test_every_fault_is_told_at_once_with_its_line() -> None:
+    text = GOOD.replace("max_turns: 5", "max_turns: 0").replace("answer.json", "../answer.json") + "colour: red\n"
+    found = faults(text)
+    assert [line.split(": ")[0] for line in found] == ["t.yaml:5", "t.yaml:11", "t.yaml:13"]
+    assert "criteria[0].path" in found[0]
+    assert found[1].endswith("found 0, expected a whole number of at least 1")
+    assert "colour: found 'an unknown key'" in found[2]
+
+
+@pytest.mark.parametrize(
+    ("limit", "expected"),
+    [
+        ("task_timeout: 29", "at least 30 seconds"),
+        ("turn_timeout: 9", "at least 10 seconds"),
+        ("stop_early: true", "false or absent"),
+        ("max_turns: many", "a number or null"),
+    ],
+)
+def test_the_bounds_of_the_contract_are_held(limit: str, expected: str) -> None:
+    (fault,) = faults(f"task_id: t\nprompt: p\nrun_limits:\n  {limit}\n")
+    assert fault.startswith("t.yaml:4: run_limits.")
+    assert expected in fault
+
+
+@pytest.mark.parametrize("text", ["", "- a", "a: [", "task_id: t", "task_id: t\nturns: []", "task_id: ../t\nprompt: p"])
+def test_what_is_no_task_is_refused_with_a_line(text: str) -> None:
+    assert all(line.startswith("t.yaml:") for line in faults(text))
+
+
+@pytest.mark.parametrize("name", ["nothing", "file_contains"])
+def test_a_check_that_nobody_knows_or_that_lacks_a_field_is_refused(name: str) -> None:
+    found = faults(f"task_id: t\nprompt: p\ncriteria:\n  - type: {name}\n")
+    assert found
+    assert all(line.startswith("t.yaml:4: criteria[0].") for line in found)
+
+
+def test_a_faulty_task_file_ends_the_command_as_usage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "t.yaml").write_text("task_id: t\n", encoding="utf-8")
+    arguments = ["run", str(tmp_path / "t.yaml"), "--harness", "pi", "--out", str(tmp_path / "out")]
+    assert run(arguments) == 2
+    assert "t.yaml:1: prompt" in capsys.readouterr().err
+    assert run(["run", str(tmp_path / "absent.yaml"), *arguments[2:]]) == 3
+
+
+def test_a_missing_program_is_told_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVENHAND_PROGRAMS", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (tmp_path / "t.yaml").write_text(GOOD, encoding="utf-8")
+    arguments = ["run", str(tmp_path / "t.yaml"), "--harness", "pi", "--out", str(tmp_path / "out")]
+    assert run(arguments) == 3
+    assert "pi" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_key_that_stands_twice_is_a_fault_with_both_lines() -> None:
+    assert faults(GOOD + "prompt: Write another.\n") == [
+        "t.yaml:13: prompt: found 'the key a second time', expected it once; it stands in line 2 too"
+    ]

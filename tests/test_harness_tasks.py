@@ -1,0 +1,184 @@
+"""Tasks: what is checked in a sandbox, what an attempt records, how it ends."""
+
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import pytest
+
+from harness.attempt import Surroundings
+from harness.kinds import Harness
+from harness.launch import Launch, Prompt, TurnRequest
+from harness.limits import RunLimits
+from harness.run_folder import RunFolderError, write_task
+from harness.scripts import Row, script_lines
+from harness.tasks.attempt import Attempt, Labels, make_attempt
+from harness.tasks.criteria import passes
+from harness.tasks.sandbox import fresh_sandbox
+from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
+
+ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "FAKE_CREDENTIAL": "absent"}
+ROWS: list[Row] = [[0, "turn_start"], [1, "delta"], [2, "turn_end"]]
+ANSWER = FileExists(path=PurePosixPath("answer"))
+
+
+def lines() -> list[str]:
+    """Return the lines of a turn of pi that stops by itself."""
+    found = [dict(line) for _, line in script_lines(Harness.PI, ROWS)]
+    found[-1]["message"] = {"role": "assistant", "stopReason": "stop", "responseId": "r1"}
+    return [json.dumps({"type": "session", "id": "s1"}), *(json.dumps(line) for line in found)]
+
+
+@dataclass
+class Fake:
+    """A program of one's own that prints a turn of pi, or ends without one for the first few starts."""
+
+    work: str = "pass"
+    crashes: int = 0
+    asked: list[TurnRequest] = field(default_factory=list)
+    harness: Harness = Harness.PI
+
+    def launch(self, request: TurnRequest) -> Launch:
+        self.asked.append(request)
+        said = lines()[:2] if len(self.asked) <= self.crashes else lines()
+        program = f"{self.work}\nfor line in {said!r}: print(line, flush=True)"
+        return Launch(
+            argv=(sys.executable, "-I", "-S", "-c", program),
+            env={},
+            cwd=request.workdir,
+            conversation=Prompt(request.prompt),
+            ignored=("system_prompt",),
+        )
+
+
+def attempt(fake: Fake, *, waits: list[float] | None = None, **wanted: object) -> Attempt:
+    """Make an attempt with a fake program."""
+    task = Task(**{"task_id": "t", "turns": ("Do it.",), "criteria": (ANSWER,), **wanted})  # type: ignore[arg-type]
+    waited: list[float] = [] if waits is None else waits
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000,
+        monotonic_ns=time.monotonic_ns,
+        sleep=waited.append,
+        jitter=lambda: 0.0,
+    )
+    with fresh_sandbox() as sandbox:
+        request = TurnRequest(prompt="", workdir=sandbox.work, home=sandbox.home, environment=ENVIRONMENT)
+        return make_attempt(fake, task, request, labels=Labels(arm="a", simulated=True), around=around)
+
+
+def test_an_attempt_whose_checks_pass_has_succeeded() -> None:
+    done = attempt(Fake(work="open('answer', 'w').close()"))
+    assert (done.record.final_status, done.record.score) == ("SUCCESS", 1.0)
+    assert done.record.simulated
+    assert done.record.ignored == ("system_prompt",)
+    assert done.record.setup_us is not None
+    assert done.record.grading_us is not None
+
+
+def test_an_attempt_whose_checks_do_not_pass_has_failed() -> None:
+    assert attempt(Fake()).record.final_status == "FAILURE"
+
+
+def test_an_attempt_without_checks_is_not_graded() -> None:
+    done = attempt(Fake(), criteria=())
+    assert (done.record.final_status, done.record.score) == ("NOT_GRADED", None)
+
+
+def test_a_crash_is_repeated_after_its_waits_and_every_turn_is_kept() -> None:
+    waits: list[float] = []
+    done = attempt(Fake(work="open('answer', 'w').close()", crashes=2), waits=waits)
+    assert waits == [5.0, 10.0]
+    assert len(done.record.turns) == 3
+    assert done.record.final_status == "SUCCESS"
+
+
+def test_a_crash_beyond_its_repetitions_is_an_error_and_is_not_graded() -> None:
+    done = attempt(Fake(crashes=9))
+    assert (done.record.final_status, done.record.score, len(done.record.turns)) == ("ERROR", None, 3)
+    assert done.crash == "the stream ended without its terminal event"
+
+
+def test_a_later_turn_goes_on_with_the_session_of_the_one_before() -> None:
+    fake = Fake()
+    attempt(fake, turns=("One.", "Two."))
+    assert [(asked.prompt, asked.session) for asked in fake.asked] == [("One.", None), ("Two.", "s1")]
+
+
+def test_a_turn_that_lasts_beyond_the_task_is_a_timeout_and_its_part_is_kept() -> None:
+    limits = RunLimits(task_timeout_s=30.0)
+    object.__setattr__(limits, "task_timeout_s", 0.5)  # task files cannot ask for less than 30 s
+    done = attempt(Fake(work="import time; time.sleep(60)"), limits=limits)
+    assert done.record.final_status == "TIMEOUT"
+    assert len(done.record.turns) == 1
+
+
+def test_lines_before_and_after_the_turns_run_in_the_sandbox() -> None:
+    done = attempt(Fake(), pre_run=("echo a > first",), post_run=("mv first answer",))
+    assert done.record.final_status == "SUCCESS"
+
+
+def test_a_line_before_the_turns_that_fails_starts_no_program() -> None:
+    fake = Fake()
+    assert attempt(fake, pre_run=("exit 3",)).record.final_status == "BUILD_FAILED"
+    assert fake.asked == []
+
+
+def test_the_lines_of_a_task_do_not_see_the_callers_credentials() -> None:
+    done = attempt(Fake(), criteria=(RunCommand(command='test -z "$FAKE_CREDENTIAL"'),))
+    assert done.record.final_status == "SUCCESS"
+
+
+@pytest.mark.parametrize(
+    ("criterion", "passed"),
+    [
+        (FileExists(path=PurePosixPath("a.json")), True),
+        (FileExists(path=PurePosixPath("b.json")), False),
+        (FileExists(path=PurePosixPath("away/passwd")), False),
+        (FileContains(path=PurePosixPath("a.json"), text='"n"'), True),
+        (FileContains(path=PurePosixPath("a.json"), text="other"), False),
+        (RunCommand(command="exit 4", exit_code=4), True),
+        (RunCommand(command="exit 4"), False),
+        (RunCommand(command="sleep 30", timeout_s=0.2), False),
+        (JsonCheck(path=PurePosixPath("a.json"), at=("n", 1), equals=2), True),
+        (JsonCheck(path=PurePosixPath("a.json"), at=("yes",), equals=1), False),
+        (JsonCheck(path=PurePosixPath("a.json"), at=("none",), equals=None), False),
+        (JsonCheck(path=PurePosixPath("bad.json"), equals=None), False),
+    ],
+)
+def test_a_check_passes_only_on_what_stands_in_the_sandbox(criterion: Criterion, *, passed: bool) -> None:
+    with fresh_sandbox() as sandbox:
+        (sandbox.work / "a.json").write_text('{"n": [1, 2], "yes": true}', encoding="utf-8")
+        (sandbox.work / "bad.json").write_text("{", encoding="utf-8")
+        (sandbox.work / "away").symlink_to("/etc")
+        assert passes(criterion, sandbox.work, environment=ENVIRONMENT) is passed
+
+
+def test_nothing_of_a_sandbox_is_left() -> None:
+    with fresh_sandbox() as sandbox:
+        (sandbox.work / "file").write_text("x", encoding="utf-8")
+    assert not sandbox.work.parent.exists()
+
+
+def test_a_task_document_appears_whole_or_not_at_all_and_only_once(tmp_path: Path) -> None:
+    done = attempt(Fake(work="open('answer', 'w').close()"))
+    path = write_task(tmp_path, done.record)
+    before = path.read_bytes()
+    with pytest.raises(RunFolderError, match="attempt 0 of 't' was written before"):
+        write_task(tmp_path, done.record)
+    assert path.read_bytes() == before
+    assert [found.name for found in path.parent.iterdir()] == ["task.json"]
+
+
+def test_a_task_document_says_what_was_ignored_and_which_output_limit_was_asked_for(tmp_path: Path) -> None:
+    done = attempt(Fake())
+    document = json.loads(write_task(tmp_path, done.record).read_text("utf-8"))
+    assert document["ignored_fields"] == ["system_prompt"]
+    assert (document["max_output_tokens"], document["output_limit_standing"]) == (
+        None,
+        "provider default, not verified",
+    )
+    assert document["error_category"] is None
+    assert document["iterations"][0]["session_id"] == "s1"
