@@ -89,5 +89,6 @@ def _skills(folder: Path) -> tuple[str, ...]:
 
 def _bare(root: Path) -> str:
     if root.name == "skills":
-        return f"plugin {root.name}: a bare folder of skills; expected the plugin root. Write {root.parent.name!r}, its parent"
+        parent = root.parent.name
+        return f"plugin {root.name}: a bare folder of skills; expected the plugin root. Write {parent!r}, its parent"
     return f"plugin {root.name}: a bare folder of skills; expected a plugin root. Move them to {root.name}/skills/"

@@ -1,8 +1,8 @@
 """The only place for what antigravity honours, and for the versions that this was measured on."""
 
 from harness.kinds import Harness
-from harness.programs.capability import Capability, PluginDelivery, Support, fields
 from harness.programs.antigravity.launch import OWN_KEYS
+from harness.programs.capability import Capability, PluginDelivery, Support, fields
 
 CAPABILITY = Capability(
     harness=Harness.ANTIGRAVITY,
