@@ -54,6 +54,8 @@ EXIT_CODES: dict[str, Exit] = {
     "evenhand.walk.WalkError": Exit.FINDINGS,
     "harness.journal.JournalError": Exit.FINDINGS,
     "harness.locking.LockedError": Exit.UNREADABLE,
+    "evenhand.yaml_fields.YamlFileError": Exit.USAGE,
+    "evenhand.yaml_fields.YamlUnreadableError": Exit.UNREADABLE,
     "harness.process.StartError": Exit.UNREADABLE,
     "harness.programs.program.LaunchError": Exit.UNREADABLE,
     "harness.programs.program.RequestRefusedError": Exit.USAGE,

@@ -33,18 +33,6 @@ class RunFolderError(ValueError):
     """A task cannot be written where it asks to be."""
 
 
-def attempt_folder(run: Path, *, arm: str, task_id: str, attempt: int) -> Path:
-    """Return where an attempt lies below a run folder.
-
-    Raises:
-        RunFolderError: When the arm or task name leads out of the run folder.
-    """
-    names = PurePosixPath(arm, task_id)
-    if names.is_absolute() or ".." in names.parts or not arm or not task_id:
-        raise RunFolderError(f"arm {arm!r} and task {task_id!r} name no folder below the run")
-    return run.joinpath(*names.parts, f"{attempt:02d}")
-
-
 def write_task(run: Path, task: TaskRecord, *, secrets: Iterable[str] = ()) -> Path:
     """Write one attempt below a run folder and return the file.
 
@@ -57,7 +45,7 @@ def write_task(run: Path, task: TaskRecord, *, secrets: Iterable[str] = ()) -> P
         RunFolderError: When the arm or task name leads out of the run folder, or the attempt was written before.
         OSError: When it cannot be written.
     """
-    path = attempt_folder(run, arm=task.arm, task_id=task.task_id, attempt=task.attempt) / DOCUMENT
+    path = attempt_folder(run, task.arm, task.task_id, attempt=task.attempt) / DOCUMENT
     path.parent.mkdir(parents=True, exist_ok=True)
     document = redacted(task_document(task), secrets)
     text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
@@ -71,6 +59,18 @@ def write_task(run: Path, task: TaskRecord, *, secrets: Iterable[str] = ()) -> P
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def attempt_folder(run: Path, arm: str, task_id: str, *, attempt: int) -> Path:
+    """Return the folder of an attempt, whether it is there or not.
+
+    Raises:
+        RunFolderError: When the arm or task name leads out of the run folder.
+    """
+    names = PurePosixPath(arm, task_id)
+    if names.is_absolute() or ".." in names.parts or not arm or not task_id:
+        raise RunFolderError(f"arm {arm!r} and task {task_id!r} name no folder below the run")
+    return run.joinpath(*names.parts, f"{attempt:02d}")
 
 
 def task_document(task: TaskRecord) -> Document:
@@ -103,6 +103,7 @@ def task_document(task: TaskRecord) -> Document:
         "findings": list(task.findings),
         "max_output_tokens": task.output_limit,
         "output_limit_standing": DEFAULT_LIMIT if task.output_limit is None else REQUESTED_LIMIT,
+        "concurrency": None if task.concurrency is None else asdict(task.concurrency),
         "cap": None if task.cap is None else {"unit": task.cap.unit.value, "rule": task.cap.rule.value},
         "task_config": {"resolved": {"run_limits": {"max_turns": task.cap_limit}}},
         "iterations": [turn_document(turn) for turn in task.turns],

@@ -81,7 +81,7 @@ class RunLog:
             OSError: When the document or the journal cannot be written.
         """
         record = done.record
-        folder = attempt_folder(self._run, arm=record.arm, task_id=record.task_id, attempt=record.attempt)
+        folder = attempt_folder(self._run, record.arm, record.task_id, attempt=record.attempt)
         found = generations(record, done.prices)
         recorder = TurnRecorder(folder, {FOLDER: ".", **self._environment})
         for turn in found.turns if recorder.enabled else ():
