@@ -52,6 +52,8 @@ EXIT_CODES: dict[str, Exit] = {
     "evenhand.task_file.TaskFileError": Exit.USAGE,
     "evenhand.task_file.TaskUnreadableError": Exit.UNREADABLE,
     "evenhand.walk.WalkError": Exit.FINDINGS,
+    "harness.journal.JournalError": Exit.FINDINGS,
+    "harness.locking.LockedError": Exit.UNREADABLE,
     "evenhand.yaml_fields.YamlFileError": Exit.USAGE,
     "evenhand.yaml_fields.YamlUnreadableError": Exit.UNREADABLE,
     "harness.process.StartError": Exit.UNREADABLE,

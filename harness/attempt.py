@@ -5,7 +5,7 @@ through the waits between. A turn that failed stays in the record beside its rep
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.caps import CapMeter, CapPolicy
 from harness.clock import NS_PER_US, Deadline
@@ -14,7 +14,9 @@ from harness.failures import Cause, failure_category
 from harness.kinds import EndStatus, StreamEnd
 from harness.launch import TurnRequest
 from harness.limits import RunLimits, exceeded_budget
+from harness.prices import Prices
 from harness.programs.program import Program
+from harness.record import TurnRecord
 from harness.retry import JITTER_SHARE, retry_rule
 from harness.statuses import Status
 from harness.tokens import TokenBuckets
@@ -161,6 +163,8 @@ class _Attempt:
             turn=iteration,
             stop=self._around.stop,
         )
+        if request.prices is not None:
+            turn = replace(turn, record=_priced(turn.record, request.prices))
         self._turns.append(turn)
         self.interrupted = self.interrupted or turn.interrupted
         return turn
@@ -200,7 +204,19 @@ def _category(turn: DrivenTurn) -> str | None:
         return None
     summary = turn.record.summary
     drifted = summary.recognised == 0 and summary.end is StreamEnd.OPEN and turn.exit_code == 0
-    return failure_category(Cause(status=status, vocabulary_drift=drifted))
+    return failure_category(
+        Cause(
+            status=status,
+            vocabulary_drift=drifted,
+            provider_status=summary.provider_status,
+            provider_words=summary.provider_words,
+        )
+    )
+
+
+def _priced(record: TurnRecord, prices: Prices) -> TurnRecord:
+    """Return the record with the cost by the declared prices in place of the program's own figure."""
+    return replace(record, summary=replace(record.summary, cost_usd=prices.cost_usd(record.summary.usage)))
 
 
 def _spent(turns: Sequence[DrivenTurn]) -> tuple[TokenBuckets | None, float | None]:

@@ -117,6 +117,9 @@ class Summary:
         unknown: Up to 8 kinds that are not, sorted.
         provider_retries: Retries of the provider that the stream reports.
         quality: What a reader of the times must know.
+        provider_status: HTTP status of the provider's failure that stands, 400 to 599; None when there is none, or the
+            stream does not tell it.
+        provider_words: That failure's kind and message, to sort it by; never written anywhere. None when there is none.
     """
 
     end: StreamEnd = StreamEnd.OPEN
@@ -130,6 +133,8 @@ class Summary:
     unknown: tuple[str, ...] = ()
     provider_retries: int = 0
     quality: frozenset[Quality] = frozenset()
+    provider_status: int | None = None
+    provider_words: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

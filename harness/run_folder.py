@@ -7,12 +7,14 @@ are UTC and aware.
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 from harness.clock import US_PER_MS, Anchor, Stamp
 from harness.kinds import EndStatus, ToolStatus
 from harness.record import Exact, Message, ToolCall, TurnRecord
+from harness.redaction import redacted
 from harness.task import TaskRecord
 from harness.tokens import USAGE_SEMANTICS, Reconciliation, TokenBuckets
 
@@ -31,8 +33,13 @@ class RunFolderError(ValueError):
     """A task cannot be written where it asks to be."""
 
 
-def write_task(run: Path, task: TaskRecord) -> Path:
+def write_task(run: Path, task: TaskRecord, *, secrets: Iterable[str] = ()) -> Path:
     """Write one attempt below a run folder and return the file.
+
+    Args:
+        run: The run folder.
+        task: The attempt.
+        secrets: Credentials that are taken out of every text.
 
     Raises:
         RunFolderError: When the arm or task name leads out of the run folder, or the attempt was written before.
@@ -40,7 +47,8 @@ def write_task(run: Path, task: TaskRecord) -> Path:
     """
     path = attempt_folder(run, task.arm, task.task_id, attempt=task.attempt) / DOCUMENT
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(task_document(task), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    document = redacted(task_document(task), secrets)
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.write_text(text, encoding="utf-8")

@@ -169,6 +169,21 @@ def test_a_budget_ends_the_dialogue_after_the_turn_that_overspent_it(
     assert found.happened == frozenset({status})
 
 
+def test_a_refused_credential_is_not_repeated_and_a_broken_provider_is(tmp_path: Path) -> None:
+    """The provider's word decides: 401 is as wrong the second time, 500 may be over."""
+
+    def failing(status: int) -> str:
+        line = {"role": "assistant", "stopReason": "error", "errorMessage": f"{status} no", "responseId": "r"}
+        end = json.dumps({"type": "turn_end", "message": line})
+        return "\n".join([*OPEN.splitlines()[:-1], end]) + "\n"
+
+    clock = Clock()
+    found = run(tmp_path, Scripted([(failing(401), 0)]), clock=clock)
+    assert (found.category, found.happened, clock.sleeps) == ("agent_auth_error", frozenset({Status.ERROR}), [])
+    found = run(tmp_path, Scripted([(failing(500), 0), (GOOD, 0)]), clock=clock)
+    assert (found.category, found.happened, clock.sleeps) == (None, frozenset(), [5 * 1.25])
+
+
 def test_a_stop_during_a_wait_keeps_what_ran(tmp_path: Path) -> None:
     told: list[float] = []
     around = Surroundings(

@@ -5,12 +5,13 @@ Clocks and the wait are handed in. A capped turn is graded and never repeated; a
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.attempt import Ask, Surroundings, run_turns
 from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
 from harness.launch import Launch, TurnRequest
+from harness.prices import Prices
 from harness.programs.program import Program
 from harness.statuses import Facts, Status, final_status
 from harness.task import TaskRecord
@@ -44,11 +45,15 @@ class Attempt:
         record: What was measured.
         crash: Why its last turn counts as crashed; None when it does not.
         interrupted: The runner itself was told to stop.
+        prices: The declared prices of its turns; None when none were.
+        secrets: Credentials that its programs were given; they stand in nothing that is recorded.
     """
 
     record: TaskRecord
     crash: str | None
     interrupted: bool
+    prices: Prices | None = None
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 class _Noting:
@@ -57,6 +62,7 @@ class _Noting:
     def __init__(self, program: Program) -> None:
         self.harness = program.harness
         self.ignored: set[str] = set()
+        self.secrets: set[str] = set()
         self._program = program
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -67,6 +73,7 @@ class _Noting:
         """
         launch = self._program.launch(request)
         self.ignored.update(launch.ignored)
+        self.secrets.update(launch.secrets)
         return launch
 
 
@@ -119,7 +126,13 @@ def make_attempt(
         output_limit=request.max_output_tokens,
     )
     crash = found.turns[-1].crash if found.turns else None
-    return Attempt(record=record, crash=crash, interrupted=found.interrupted)
+    return Attempt(
+        record=record,
+        crash=crash,
+        interrupted=found.interrupted,
+        prices=request.prices,
+        secrets=frozenset(noting.secrets),
+    )
 
 
 def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:

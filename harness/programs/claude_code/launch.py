@@ -3,7 +3,7 @@
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.programs.locate import locate
-from harness.programs.request import checked, credential, environment, secrets
+from harness.programs.request import checked, credential, environment, ignored, secrets
 
 OWN_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 STREAM = ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
@@ -37,6 +37,7 @@ class ClaudeCodeProgram:
             cwd=request.workdir,
             conversation=Prompt(request.prompt),
             secrets=secrets(request, *OWN_KEYS),
+            ignored=ignored(request, "context_tokens"),
         )
 
 
@@ -59,7 +60,8 @@ def _options(request: TurnRequest) -> tuple[str, ...]:
         ("--permission-mode", request.permission_mode),
         ("--append-system-prompt", request.system_prompt),
         ("--max-budget-usd", request.native_budget_usd),
-        ("--allowedTools", ",".join(request.allowed_tools) if request.allowed_tools else None),
+        # Its --allowedTools only spares a question; with nobody asked, --tools alone takes the others away.
+        ("--tools", None if request.allowed_tools is None else ",".join(request.allowed_tools)),
         ("--disallowedTools", ",".join(request.disallowed_tools) or None),
         *(("--plugin-dir", str(root)) for root in request.plugins),
     )
