@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from harness.experiment.running import Planned
 from harness.kinds import Harness
 from harness.launch import Route
+from harness.prices import Prices
 from harness.tasks.task import Task
 from manifests.digest import digest_value
 from preregistration.schedule import Schedule, interleaved_slots
@@ -58,6 +59,7 @@ class Experiment:
         attempts: Attempts of every arm at every task, at least 1.
         simulated: No real model answers.
         jobs: Attempts at a time where the caller does not say.
+        prices: Declared prices of every arm's tokens; None leaves each program its own cost, if any.
     """
 
     study: str
@@ -67,6 +69,7 @@ class Experiment:
     attempts: int
     simulated: bool
     jobs: int = 1
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,13 +77,13 @@ class Order:
     """The order of an experiment's starts.
 
     Attributes:
-        kind: "schedule" when it was given, "seeded" when it was derived from the study's name.
-        seed: What it was derived from.
+        kind: "schedule" when it was given, "seeded" when it was derived from the study's name, "task" for one task.
+        seed: What it was derived from; None for a single task, whose attempts follow one another.
         planned: Every attempt.
     """
 
-    kind: str
-    seed: int
+    kind: Literal["schedule", "seeded", "task"]
+    seed: int | None
     planned: tuple[Planned, ...]
 
 
@@ -98,16 +101,24 @@ def order_of(experiment: Experiment, schedule: Schedule | None) -> Order:
         faults = mismatches(experiment, schedule)
         if faults:
             raise ScheduleMismatchError("\n".join(faults))
-        seed, slots, kind = schedule.seed, schedule.slots, "schedule"
+        seed, slots = schedule.seed, schedule.slots
     else:
-        seed, kind = study_seed(experiment.study), "seeded"
+        seed = study_seed(experiment.study)
         tasks = sorted(task.task_id for task in experiment.tasks)
         arms = [arm.name for arm in experiment.arms]
         slots = interleaved_slots(tasks, arms, attempts=experiment.attempts, seed=seed)
+    harnesses = {arm.name: arm.harness for arm in experiment.arms}
     planned = tuple(
-        Planned(position=slot.position, arm=slot.arm, task_id=slot.task, attempt=slot.round - 1) for slot in slots
+        Planned(
+            position=slot.position,
+            arm=slot.arm,
+            task_id=slot.task,
+            attempt=slot.round - 1,
+            harness=harnesses[slot.arm],
+        )
+        for slot in slots
     )
-    return Order(kind=kind, seed=seed, planned=planned)
+    return Order(kind="seeded" if schedule is None else "schedule", seed=seed, planned=planned)
 
 
 def study_seed(study: str) -> int:

@@ -15,10 +15,12 @@ from evenhand.task_file import TaskFileError, parse_task
 from evenhand.yaml_fields import Reader, YamlFileError, YamlUnreadableError, named, parse_mapping, read_text
 from harness.kinds import Harness
 from harness.launch import Route
+from harness.prices import Prices
 from harness.tasks.task import Task
 from manifests.manifest import STUDY_PATTERN
 
-KEYS = ("study", "simulated", "attempts", "jobs", "arms", "tasks")
+KEYS = ("study", "simulated", "attempts", "jobs", "prices", "arms", "tasks")
+PRICES = ("input", "output", "cache_read", "cache_write")
 ARM_KEYS = (
     "name",
     "harness",
@@ -71,6 +73,7 @@ def read_experiment(path: Path, *, route: Route | None = None) -> Experiment:
         reader.fault("simulated", simulated, "true when no real model answers, else false; nobody else can know it")
     attempts = _bounded(reader, found, "attempts", most=MOST_ATTEMPTS)
     jobs = _bounded(reader, found, "jobs", most=MOST_JOBS, absent=1)
+    prices = _prices(reader, found)
     arms = tuple(_arms(reader, found.get("arms"), route))
     tasks, lines = _tasks(reader, path.parent, found.get("tasks"))
     faults = "\n".join(part for part in (reader.told(), *lines) if part)
@@ -84,6 +87,7 @@ def read_experiment(path: Path, *, route: Route | None = None) -> Experiment:
         attempts=attempts,
         simulated=simulated is True,
         jobs=jobs,
+        prices=prices,
     )
 
 
@@ -93,6 +97,25 @@ def _bounded(reader: Reader, found: dict[str, object], key: str, *, most: int, a
         return value
     reader.fault(key, value, f"a whole number from 1 to {most}")
     return 1
+
+
+def _prices(reader: Reader, found: dict[str, object]) -> Prices | None:
+    if "prices" not in found:
+        return None
+    given = found["prices"]
+    if not isinstance(given, dict):
+        reader.fault("prices", given, f"a mapping with {', '.join(PRICES)}, USD per million tokens")
+        return None
+    known = named(given)
+    reader.known(known, "prices.", PRICES)
+    good: dict[str, float] = {}
+    for key in PRICES:
+        value = known.get(key)
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf"):
+            good[key] = float(value)
+        else:
+            reader.fault(f"prices.{key}", value, "a finite number of at least 0")
+    return Prices(**good) if len(good) == len(PRICES) else None
 
 
 def _arms(reader: Reader, found: object, route: Route | None) -> Iterator[Arm]:
@@ -105,7 +128,7 @@ def _arms(reader: Reader, found: object, route: Route | None) -> Iterator[Arm]:
         if not isinstance(item, dict):
             reader.fault(place, item, "a mapping with name and harness")
             continue
-        arm = _arm(reader, named(item), f"{place}.", route)
+        arm = _arm(reader, named(item), f"{place}.", route=route)
         if arm is not None and arm.name in seen:
             reader.fault(f"{place}.name", arm.name, "each name once")
         if arm is not None:
@@ -113,7 +136,7 @@ def _arms(reader: Reader, found: object, route: Route | None) -> Iterator[Arm]:
             yield arm
 
 
-def _arm(reader: Reader, found: dict[str, object], place: str, route: Route | None) -> Arm | None:
+def _arm(reader: Reader, found: dict[str, object], place: str, *, route: Route | None) -> Arm | None:
     reader.known(found, place, ARM_KEYS)
     harness = found.get("harness")
     kinds = {kind.value: kind for kind in Harness}

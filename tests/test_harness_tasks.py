@@ -193,7 +193,7 @@ def logged(folder: Path, done: Attempt, *, environment: dict[str, str] | None = 
     """Begin and finish an attempt in a run log."""
     log = RunLog(folder, environment or {}, wall_us=lambda: 1_796_000_000_000_000)
     log.begin("t", Labels(arm="a"), harness="pi")
-    return log.finish(done, Labels(arm="a"))
+    return log.finish(done)
 
 
 def test_a_run_leaves_a_document_turn_metrics_and_a_whole_journal(tmp_path: Path) -> None:
@@ -212,16 +212,31 @@ def test_turn_metrics_may_be_disabled(tmp_path: Path) -> None:
     assert not (written.document.parent / "turns.jsonl").exists()
 
 
-def test_an_attempt_that_began_and_was_never_written_is_known_as_lost(tmp_path: Path) -> None:
-    def begun() -> bool:
-        log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
-        return log.begin("t", Labels(arm="a"), harness="pi")
-
-    assert not begun()
+def test_an_attempt_that_is_taken_up_again_is_so_in_the_journal_although_its_last_line_was_torn(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
     with (tmp_path / JOURNAL).open("ab") as file:
         file.write(b'{"half')
-    assert begun()
+    log.begin("t", Labels(arm="a"), harness="pi", again=True)
     assert verify(tmp_path / JOURNAL).answer("a/t/00").recoveries == 1
+
+
+def test_an_end_behind_a_torn_line_is_written_all_the_same(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
+    with (tmp_path / JOURNAL).open("ab") as file:
+        file.write(b'{"half')
+    log.confirm("t", Labels(arm="a"))
+    assert verify(tmp_path / JOURNAL).answer("a/t/00").finished
+
+
+def test_a_try_that_does_not_count_is_written_under_a_name_that_no_reader_takes_for_an_attempt(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
+    path = log.abandon(attempt(Fake()), number=1)
+    assert path == tmp_path / "a" / "t" / "00" / "interrupted-01.json"
+    assert json.loads(path.read_text("utf-8"))["task_id"] == "t"
+    assert verify(tmp_path / JOURNAL).answer("a/t/00").abandoned
 
 
 def test_a_journal_that_was_altered_stops_the_run(tmp_path: Path) -> None:
