@@ -115,6 +115,7 @@ class Launch:
         conversation: What is said on its stdin.
         secrets: Values that are taken out of everything that is recorded.
         ignored: Fields of the request that this program cannot honour, by name.
+        rollouts: Folder below which the program writes what its threads did, sub-agents' too; None where it does not.
         priced: Whether the program knows what the route costs; else a cost that it prints is no measurement.
     """
 
@@ -125,6 +126,7 @@ class Launch:
     files: Mapping[Path, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    rollouts: Path | None = None
     priced: bool = True
 
 

@@ -117,6 +117,8 @@ class Summary:
         unknown: Up to 8 kinds that are not, sorted.
         provider_retries: Retries of the provider that the stream reports.
         quality: What a reader of the times must know.
+        background: Main-thread calls that the program moved to the background, nothing ended, and the model has
+            spoken its last word after; only a harness that is waited for says any.
     """
 
     end: StreamEnd = StreamEnd.OPEN
@@ -130,6 +132,28 @@ class Summary:
     unknown: tuple[str, ...] = ()
     provider_retries: int = 0
     quality: frozenset[Quality] = frozenset()
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a turn's process ended, as the supervisor saw it.
+
+    Attributes:
+        exit_code: The program's own; negative is a signal, None when it was never seen.
+        overshoot_us: How long after its limit a timed-out turn was over; None when it kept it.
+        swept: Processes that the program left behind and that were killed; None when that is not known.
+        skipped: Lines that were no JSON object.
+        stderr_bytes: What the program wrote to its error output.
+        given_up: Background calls that the turn no longer waited for, by id.
+    """
+
+    exit_code: int | None = None
+    overshoot_us: int | None = None
+    swept: int | None = None
+    skipped: int = 0
+    stderr_bytes: int = 0
+    given_up: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +179,7 @@ class TurnRecord:
         summary: What the reducer knew at the end.
         reconciliation: Tokens billed beyond the messages' sum; None when they agree or no total is known.
         quality: What a reader of the times must know.
+        ending: How its process ended; None for a turn that was not driven.
     """
 
     harness: Harness
@@ -175,6 +200,7 @@ class TurnRecord:
     summary: Summary = field(default_factory=Summary)
     reconciliation: Reconciliation | None = None
     quality: frozenset[Quality] = frozenset()
+    ending: Ending | None = None
 
     def span_us(self) -> int | None:
         """Return turn end minus turn start, or None while either is missing."""

@@ -41,6 +41,7 @@ class CodexProgram:
             files={folder / "config.toml": _configuration(request)},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED),
+            rollouts=folder / "sessions",
         )
 
 
