@@ -13,7 +13,7 @@ import yaml
 from harness.limits import LimitError, RunLimits
 from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
 
-KEYS = ("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run")
+KEYS = ("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run", "image")
 LIMITS = {
     "max_turns": "max_turns",
     "task_timeout": "task_timeout_s",
@@ -25,10 +25,10 @@ LIMITS = {
     "stop_early": "stop_early",
 }
 CRITERIA = {
-    "file_exists": ("path",),
-    "file_contains": ("path", "text"),
+    "file_exists": ("path", "stop_when_passed"),
+    "file_contains": ("path", "text", "stop_when_passed"),
     "run_command": ("command", "exit_code", "timeout"),
-    "json_check": ("path", "at", "equals"),
+    "json_check": ("path", "at", "equals", "stop_when_passed"),
 }
 
 
@@ -70,6 +70,12 @@ class _Reader:
             return tuple(value)
         self.fault(key, value, "a list of texts")
         return ()
+
+    def armed(self, found: dict[str, object], place: str) -> bool:
+        value = found.get("stop_when_passed", False)
+        if not isinstance(value, bool):
+            self.fault(f"{place}stop_when_passed", value, "true or false")
+        return value is True
 
     def path(self, found: dict[str, object], place: str) -> PurePosixPath:
         path = PurePosixPath(self.text(found, place, "path"))
@@ -148,6 +154,7 @@ def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
             limits=limits,
             pre_run=reader.texts(found, "pre_run"),
             post_run=reader.texts(found, "post_run"),
+            image=reader.text(found, "", "image") if found.get("image") is not None else None,
         )
     )
 
@@ -209,11 +216,12 @@ def _criteria(reader: _Reader, found: object) -> Iterator[Criterion]:
 
 
 def _file_exists(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileExists(path=reader.path(found, place))
+    return FileExists(path=reader.path(found, place), armed=reader.armed(found, place))
 
 
 def _file_contains(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileContains(path=reader.path(found, place), text=reader.text(found, place, "text"))
+    text = reader.text(found, place, "text")
+    return FileContains(path=reader.path(found, place), text=text, armed=reader.armed(found, place))
 
 
 def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
@@ -234,7 +242,8 @@ def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criter
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
-    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"))
+    armed = reader.armed(found, place)
+    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
 
 
 MAKERS: dict[str, Callable[[_Reader, dict[str, object], str], Criterion]] = {

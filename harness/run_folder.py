@@ -83,6 +83,7 @@ def task_document(task: TaskRecord) -> Document:
         "usage_semantics": asdict(USAGE_SEMANTICS[task.harness]),
         "ignored_fields": list(task.ignored),
         "findings": list(task.findings),
+        "early_stop": None if task.early_stop is None else asdict(task.early_stop),
         "max_output_tokens": task.output_limit,
         "output_limit_standing": DEFAULT_LIMIT if task.output_limit is None else REQUESTED_LIMIT,
         "cap": None if task.cap is None else {"unit": task.cap.unit.value, "rule": task.cap.rule.value},

@@ -13,6 +13,23 @@ from harness.record import Exact, TurnRecord, sum_measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyStop:
+    """What the checks that may stop an attempt early decided.
+
+    Attributes:
+        armed: How many checks are armed, positive.
+        passed: How many of them passed while the agent worked.
+        disarmed: Whether a check that could not be made took the right to stop away.
+        stopped: Whether the attempt was stopped early.
+    """
+
+    armed: int
+    passed: int
+    disarmed: bool = False
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
     """One attempt of one arm at one task.
 
@@ -39,6 +56,7 @@ class TaskRecord:
         findings: What a reader of the attempt must know, in words of ours; never a program's.
         output_limit: Output tokens that each request was asked to keep to; None leaves the provider's default,
             which nobody verified.
+        early_stop: What the armed checks decided; None when none was armed.
     """
 
     task_id: str
@@ -62,6 +80,7 @@ class TaskRecord:
     ignored: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     output_limit: int | None = None
+    early_stop: EarlyStop | None = None
 
     def agent_wall_us(self) -> int | None:
         """Return the sum of the turns' positive durations, or None when no turn has one."""

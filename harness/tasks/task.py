@@ -8,17 +8,30 @@ from harness.limits import RunLimits
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileExists:
-    """A file stands in the sandbox."""
+    """A file stands in the sandbox.
+
+    Attributes:
+        path: The file.
+        armed: Whether it decides an early stop.
+    """
 
     path: PurePosixPath
+    armed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileContains:
-    """A file of the sandbox holds a text."""
+    """A file of the sandbox holds a text.
+
+    Attributes:
+        path: The file.
+        text: What it holds.
+        armed: Whether it decides an early stop.
+    """
 
     path: PurePosixPath
     text: str
+    armed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +57,13 @@ class JsonCheck:
         path: The file.
         at: Keys and list positions from the root; empty means the root.
         equals: The value that passes.
+        armed: Whether it decides an early stop.
     """
 
     path: PurePosixPath
     at: tuple[str | int, ...] = ()
     equals: object = None
+    armed: bool = False
 
 
 Criterion = FileExists | FileContains | RunCommand | JsonCheck
@@ -64,7 +79,9 @@ class Task:
         criteria: What is checked after the last turn; all must pass. Empty means that it is not graded.
         limits: What bounds an attempt.
         pre_run: Shell lines run in the sandbox before the first turn; one that fails ends the attempt.
-        post_run: Shell lines run in the sandbox after the last turn and before the checks.
+        post_run: Shell lines run in the sandbox after the last turn and before the checks; one that fails fails the
+            attempt, since it prepares what is checked. An attempt that failed or was stopped early runs none.
+        image: Container image that the lines, the commands of the checks and the program run in; None means none.
     """
 
     task_id: str
@@ -73,3 +90,8 @@ class Task:
     limits: RunLimits = field(default_factory=RunLimits)
     pre_run: tuple[str, ...] = ()
     post_run: tuple[str, ...] = ()
+    image: str | None = None
+
+    def armed(self) -> tuple[Criterion, ...]:
+        """Return the checks that decide an early stop."""
+        return tuple(check for check in self.criteria if getattr(check, "armed", False))
