@@ -117,6 +117,9 @@ class Summary:
         unknown: Up to 8 kinds that are not, sorted.
         provider_retries: Retries of the provider that the stream reports.
         quality: What a reader of the times must know.
+        provider_status: HTTP status of the provider's failure that stands, 400 to 599; None when there is none, or the
+            stream does not tell it.
+        provider_words: That failure's kind and message, to sort it by; never written anywhere. None when there is none.
         background: Main-thread calls that the program moved to the background, nothing ended, and the model has
             spoken its last word after; only a harness that is waited for says any.
     """
@@ -132,6 +135,8 @@ class Summary:
     unknown: tuple[str, ...] = ()
     provider_retries: int = 0
     quality: frozenset[Quality] = frozenset()
+    provider_status: int | None = None
+    provider_words: str | None = field(default=None, repr=False)
     background: tuple[str, ...] = ()
 
 

@@ -7,6 +7,7 @@ from harness.clock import Stamp
 from harness.events import ToolEnd, ToolStart
 from harness.kinds import Quality, ToolStatus
 from harness.record import ToolCall
+from harness.reducers.provider import ProviderFailure
 
 MAX_UNKNOWN = 8
 MAX_KIND_LENGTH = 64
@@ -23,6 +24,7 @@ class Ledger:
         recognised: Lines whose kind is known.
         retries: Retries of the provider.
         quality: What a reader of the times must know.
+        provider: The provider's failure that stands.
     """
 
     calls: dict[str, ToolCall] = field(default_factory=dict)
@@ -31,6 +33,7 @@ class Ledger:
     recognised: int = 0
     retries: int = 0
     quality: set[Quality] = field(default_factory=set)
+    provider: ProviderFailure = field(default_factory=ProviderFailure)
     _messages: int = 0
 
     def next_message(self) -> int:

@@ -79,6 +79,8 @@ class Antigravity:
             recognised=self._ledger.recognised,
             unknown=self._ledger.first_unknown(),
             quality=frozenset(self._ledger.quality),
+            provider_status=self._ledger.provider.status,
+            provider_words=self._ledger.provider.words,
             background=self._background(),
         )
 
@@ -179,10 +181,18 @@ class Antigravity:
         return [TurnEnd(messages=(message,))]
 
     def _judge(self, line: Line) -> None:
+        self._note_failure(line)
         if filled(line, "status") == "ERROR" and filled(line, "type") != "TOOL_CALL":
             self._end = StreamEnd.FAILED
         elif filled(line, "type") in {"FINISH", "TEXT_RESPONSE"} and filled(line, "status") == "DONE":
             self._end = StreamEnd.CLEAN
+
+    def _note_failure(self, line: Line) -> None:
+        failed = filled(line, "status") == "ERROR" and filled(line, "type") not in {"TOOL_CALL", "FINISH"}
+        if failed:
+            self._ledger.provider.failed(whole(line, "http_code"), message=text(line, "error"))
+        elif filled(line, "source") == "MODEL":
+            self._ledger.provider.answered()
 
 
 def _buckets(rise: dict[str, int]) -> TokenBuckets:

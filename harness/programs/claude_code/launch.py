@@ -3,7 +3,7 @@
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.programs.locate import locate
-from harness.programs.request import checked, credential, environment, secrets
+from harness.programs.request import checked, credential, environment, ignored, secrets
 
 OWN_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 STREAM = ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
@@ -37,6 +37,7 @@ class ClaudeCodeProgram:
             cwd=request.workdir,
             conversation=Prompt(request.prompt),
             secrets=secrets(request, *OWN_KEYS),
+            ignored=ignored(request, "context_tokens"),
         )
 
 

@@ -82,6 +82,8 @@ class ClaudeCode:
             unknown=self._ledger.first_unknown(),
             provider_retries=self._ledger.retries,
             quality=frozenset(self._ledger.quality),
+            provider_status=self._ledger.provider.status,
+            provider_words=self._ledger.provider.words,
         )
 
     def _on_system(self, at: Stamp, line: Line) -> Iterable[Event]:
@@ -92,6 +94,7 @@ class ClaudeCode:
             )
         if subtype == "api_retry":
             self._ledger.retries += 1
+            self._ledger.provider.failed(whole(line, "error_status"), text(line, "error"))
             return (Note(at=at, kind=NoteKind.PROVIDER_RETRY),)
         if subtype == "status" and filled(line, "status") == "requesting":
             return (Note(at=at, kind=NoteKind.REQUEST_SENT),)
@@ -117,6 +120,7 @@ class ClaudeCode:
             self._mark = at
             self._seeded = True
             self._ledger.quality.discard(Quality.HEAD_NOT_SEPARATED)
+        self._ledger.provider.answered()
         flushed = self._flush(None)
         return [*flushed, *self._announce(at, text(message, "id"))]
 
@@ -129,6 +133,11 @@ class ClaudeCode:
     def _on_assistant(self, at: Stamp, line: Line) -> Iterable[Event]:
         message = part(line, "message")
         message_id, parent = text(message, "id"), text(line, "parent_tool_use_id")
+        if flag(line, "is_api_error_message"):
+            kinds = (text(line, key) for key in ("error", "api_error", "api_error_type"))
+            self._ledger.provider.failed(whole(line, "api_error_status"), *kinds)
+        elif parent is None:
+            self._ledger.provider.answered()
         blocks = parts(message, "content")
         tools = [block for block in blocks if filled(block, "type") == "tool_use" and text(block, "id") is not None]
         events: list[Event] = []

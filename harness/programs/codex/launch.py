@@ -13,7 +13,7 @@ from harness.programs.locate import locate
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 OWN_KEYS = ("OPENAI_API_KEY", "CODEX_API_KEY")
-IGNORED = ("permission_mode", "allowed_tools", "disallowed_tools", "max_output_tokens", "native_budget_usd", "plugins")
+IGNORED = ("permission_mode", "allowed_tools", "disallowed_tools", "max_output_tokens", "native_budget_usd")
 INITIALIZE, THREAD, TURN, INTERRUPT = 1, 2, 3, 4
 
 

@@ -32,6 +32,8 @@ QUIET = (
     *("item/", "thread/", "turn/", "account/", "mcpServer/", "remoteControl/"),
     *("configWarning", "warning", "deprecationNotice", "rawResponse"),
 )
+# Kinds of failure that are codex's own and not its provider's.
+OWN_FAULTS = frozenset({"sandboxError", "threadRollbackFailed"})
 STATUSES = {"failed": ToolStatus.ERROR, "declined": ToolStatus.PERMISSION_DENIED}
 
 
@@ -125,6 +127,8 @@ class Codex:
             unknown=self._ledger.first_unknown(),
             provider_retries=self._ledger.retries,
             quality=frozenset(self._ledger.quality),
+            provider_status=self._ledger.provider.status,
+            provider_words=self._ledger.provider.words,
         )
 
     def _foreign(self, params: Line) -> bool:
@@ -243,15 +247,27 @@ class Codex:
     def _on_turn_completed(self, now: Stamp, params: Line) -> Iterable[Event]:  # noqa: ARG002
         status = filled(part(params, "turn"), "status")
         self._end = {"completed": StreamEnd.CLEAN, "failed": StreamEnd.FAILED}.get(status, StreamEnd.OPEN)
+        if status == "failed":
+            self._refused(part(part(params, "turn"), "error"))
         return ()
 
     def _on_error(self, now: Stamp, params: Line) -> Iterable[Event]:
+        self._refused(part(params, "error"))
         if not flag(params, "willRetry"):
             return ()
         self._ledger.retries += 1
         return (Note(at=now, kind=NoteKind.PROVIDER_RETRY),)
 
+    def _refused(self, error: Line) -> None:
+        """Read what codex says of a failure: its kind is a word, or a word with the HTTP status inside."""
+        info = part(error, "codexErrorInfo")
+        kind = next(iter(info), None) or text(error, "codexErrorInfo")
+        if kind not in OWN_FAULTS:
+            status = None if kind is None else whole(part(info, kind), "httpStatusCode")
+            self._ledger.provider.failed(status, kind, message=text(error, "message"))
+
     def _speak(self, at: Stamp) -> list[Event]:
+        self._ledger.provider.answered()
         if self._speaking:
             return []
         self._speaking = True

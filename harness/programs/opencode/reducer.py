@@ -15,6 +15,8 @@ from harness.reducers.ledger import Ledger
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
 
+# Kinds of error that tell of the provider; any other is opencode's own, and its words say nothing of a provider.
+PROVIDER_FAULTS = frozenset({"APIError", "ProviderAuthError"})
 ENDED = {"completed": ToolStatus.OK, "error": ToolStatus.ERROR}
 
 
@@ -72,6 +74,8 @@ class OpenCode:
             recognised=self._ledger.recognised,
             unknown=self._ledger.first_unknown(),
             quality=frozenset(self._ledger.quality),
+            provider_status=self._ledger.provider.status,
+            provider_words=self._ledger.provider.words,
         )
 
     def _when(self, at: Stamp, line: Line) -> Stamp:
@@ -136,6 +140,7 @@ class OpenCode:
         reason = text(piece, "reason")
         if self._end is not StreamEnd.FAILED:
             self._end = StreamEnd.CLEAN if reason == "stop" else StreamEnd.OPEN
+        self._ledger.provider.answered()
         self._usage.append(_buckets(part(piece, "tokens")))
         self._costs.append(amount(piece, "cost"))
         events = self._speak(now)
@@ -162,6 +167,10 @@ class OpenCode:
 
     def _on_error(self, now: Stamp, line: Line) -> Iterable[Event]:  # noqa: ARG002
         self._end = StreamEnd.FAILED
+        error = part(line, "error")
+        name, data = filled(error, "name"), part(error, "data")
+        if name in PROVIDER_FAULTS:
+            self._ledger.provider.failed(whole(data, "statusCode"), name, message=text(data, "message"))
         return ()
 
     def _speak(self, at: Stamp) -> list[Event]:

@@ -13,6 +13,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary, Window
 from harness.reducers.fields import Line, amount, filled, flag, part, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.provider import leading_status
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
 
@@ -85,6 +86,8 @@ class Pi:
             unknown=self._ledger.first_unknown(),
             provider_retries=self._ledger.retries,
             quality=frozenset(self._ledger.quality),
+            provider_status=self._ledger.provider.status,
+            provider_words=self._ledger.provider.words,
         )
 
     def _on_session(self, at: Stamp, line: Line) -> Iterable[Event]:  # noqa: ARG002
@@ -130,12 +133,20 @@ class Pi:
         self._mark = at
         self._end = _verdict(filled(message, "stopReason"))
         self._model = text(message, "model") or self._model
+        self._note_failure(message)
         usage = part(message, "usage")
         self._usage.append(_buckets(usage))
         self._costs.append(amount(part(usage, "cost"), "total"))
         started = self._speak(at)
         self._speaking = False
         return [*started, TurnEnd(messages=(self._message(message, window),))]
+
+    def _note_failure(self, message: Line) -> None:
+        if filled(message, "stopReason") != "error":
+            self._ledger.provider.answered()
+            return
+        words = filled(message, "errorMessage")
+        self._ledger.provider.failed(leading_status(words), message=words)
 
     def _message(self, message: Line, window: Window | None) -> Message:
         tools, self._tools = tuple(self._tools), []

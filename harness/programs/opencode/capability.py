@@ -1,0 +1,24 @@
+"""The only place for what opencode honours, and for the versions that this was measured on."""
+
+from harness.kinds import Harness
+from harness.programs.capability import Capability, PluginDelivery, Support, fields
+from harness.programs.opencode.launch import OWN_KEYS
+
+CAPABILITY = Capability(
+    harness=Harness.OPENCODE,
+    package="npm opencode-ai",
+    oldest="1.18.33",
+    newest="1.18.33",
+    credentials=OWN_KEYS,
+    plugins=PluginDelivery.SKILLS,
+    fields=fields(
+        permission_mode=Support.IGNORED,
+        allowed_tools=Support.IGNORED,
+        disallowed_tools=Support.IGNORED,
+        system_prompt=Support.IGNORED,
+        native_budget_usd=Support.IGNORED,
+        max_output_tokens=Support.ROUTE,
+        context_tokens=Support.ROUTE,
+        max_turns=Support.RUNNER,
+    ),
+)
