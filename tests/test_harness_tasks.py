@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from harness.attempt import Surroundings
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
-from harness.run_folder import RunFolderError, write_task
+from harness.run_folder import RunFolderError, task_document, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
@@ -118,6 +119,55 @@ def test_a_turn_that_lasts_beyond_the_task_is_a_timeout_and_its_part_is_kept() -
 def test_lines_before_and_after_the_turns_run_in_the_sandbox() -> None:
     done = attempt(Fake(), pre_run=("echo a > first",), post_run=("mv first answer",))
     assert done.record.final_status == "SUCCESS"
+
+
+def test_a_line_after_the_turns_that_fails_fails_the_attempt_and_nothing_is_checked() -> None:
+    done = attempt(Fake(work="open('answer', 'w').close()"), post_run=("true", "exit 3"))
+    assert (done.record.final_status, done.record.score) == ("FAILURE", 0.0)
+    assert done.record.findings == ("post_run[1] did not end with 0; nothing was checked",)
+
+
+def test_a_line_after_the_turns_is_run_without_checks_too_and_not_after_a_failure(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    assert attempt(Fake(crashes=9), post_run=(f"touch {mark}",)).record.final_status == "ERROR"
+    assert not mark.exists()
+    assert attempt(Fake(), criteria=(), post_run=(f"touch {mark}",)).record.final_status == "NOT_GRADED"
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("where", ["pre_run", "post_run", "criteria"])
+def test_l10_a_child_that_a_line_of_the_task_moved_to_its_own_session_does_not_survive(
+    tmp_path: Path, where: str
+) -> None:
+    pid = tmp_path / "pid"
+    line = f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & until test -s {pid}; do sleep 0.05; done"
+    wanted: dict[str, Any] = {where: (RunCommand(command=line),) if where == "criteria" else (line,)}
+    assert attempt(Fake(work="open('answer', 'w').close()"), **wanted).record.final_status == "SUCCESS"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text("utf-8")), 0)
+
+
+def test_l10_a_line_that_ignores_the_polite_request_does_not_outlive_its_limit(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    line = f"trap '' TERM HUP INT; echo $$ > {pid}; while :; do sleep 1; done"
+    check = RunCommand(command=line, timeout_s=0.5)
+    assert attempt(Fake(), criteria=(check,)).record.final_status == "FAILURE"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text("utf-8")), 0)
+
+
+def test_a_budget_that_nobody_measured_is_said() -> None:
+    done = attempt(Fake(), limits=RunLimits(max_usd=0.01, max_total_tokens=10))
+    assert done.record.findings[-1] == "max_usd was not checked: a turn's cost is not known"
+
+
+def test_how_a_turns_process_ended_is_in_the_document() -> None:
+    done = attempt(Fake(work="print('no object', flush=True)"))
+    document: dict[str, Any] = task_document(done.record)
+    (turn,) = document["iterations"]
+    shown = {key: turn[key] for key in ("exit_code", "timeout_overshoot_ms", "swept_processes", "skipped_lines")}
+    assert shown == {"exit_code": 0, "timeout_overshoot_ms": None, "swept_processes": 0, "skipped_lines": 1}
+    assert turn["stderr_bytes"] == 0
 
 
 def test_a_line_before_the_turns_that_fails_starts_no_program() -> None:

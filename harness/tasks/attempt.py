@@ -19,7 +19,7 @@ from harness.task import TaskRecord
 from harness.tasks.container import Place, place_of
 from harness.tasks.criteria import passes
 from harness.tasks.early import Watcher
-from harness.tasks.findings import early_findings, turn_findings
+from harness.tasks.findings import budget_findings, early_findings, turn_findings
 from harness.tasks.sandbox import CommandError, LineTimeoutError
 from harness.tasks.task import Task
 
@@ -126,6 +126,12 @@ def make_attempt(
     passed = None if happened else graded.passed
     decided = watcher.result(stopped=_stopped(found))
     turns = tuple(turn.record for turn in found.turns)
+    findings = (
+        *turn_findings(turns),
+        *budget_findings(task.limits, turns),
+        *early_findings(decided, checks=len(task.criteria)),
+        *graded.findings,
+    )
     record = TaskRecord(
         task_id=task.task_id,
         arm=labels.arm,
@@ -145,7 +151,7 @@ def make_attempt(
         simulated=labels.simulated,
         category=found.category,
         ignored=tuple(sorted(noting.ignored)),
-        findings=(*turn_findings(turns), *early_findings(decided, checks=len(task.criteria)), *graded.findings),
+        findings=findings,
         output_limit=request.max_output_tokens,
         early_stop=decided,
     )

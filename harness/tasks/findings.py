@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from harness.kinds import EndStatus, ToolStatus
+from harness.limits import RunLimits
 from harness.record import TurnRecord
 from harness.task import EarlyStop
 
@@ -21,6 +22,16 @@ def turn_findings(turns: Iterable[TurnRecord]) -> Iterator[str]:
         nested = [call for call in turn.calls if call.parent is not None and call.rollout is not None]
         if nested:
             yield f"{name}: {_count(nested, 'tool call')} of sub-agents read from the rollout; outside the cap"
+
+
+def budget_findings(limits: RunLimits, turns: Iterable[TurnRecord]) -> Iterator[str]:
+    """Yield the budgets whose spending nobody measured: they are not exceeded, and not known to be kept."""
+    summaries = [turn.summary for turn in turns]
+    tokens = (limits.max_input_tokens, limits.max_output_tokens, limits.max_total_tokens)
+    if any(bound is not None for bound in tokens) and any(summary.usage is None for summary in summaries):
+        yield "a token budget was not checked: a turn did not tell its tokens"
+    if limits.max_usd is not None and any(summary.cost_usd is None for summary in summaries):
+        yield "max_usd was not checked: a turn's cost is not known"
 
 
 def early_findings(decided: EarlyStop | None, *, checks: int) -> Iterator[str]:
