@@ -66,10 +66,11 @@ LIMITS: Mapping[str, Expected] = {
     ),
     "task_timeout": Expected(
         most=replace(_CUT, final="TIMEOUT"),
-        otherwise={Harness.ANTIGRAVITY: replace(_CUT, final="TIMEOUT", steps=(1, 3))},
+        otherwise={Harness.ANTIGRAVITY: replace(_CUT, final="TIMEOUT", steps=(1, 4))},
     ),
+    # codex tells of a call about when it has ended: the check may pass at its start.
     "stop_early": Expected(
-        most=Outcome(final="SUCCESS", turn="stopped_early", steps=(0, 2), calls=(1, 1), finding="1 armed of 2 checks")
+        most=Outcome(final="SUCCESS", turn="stopped_early", steps=(0, 2), calls=(0, 1), finding="1 armed of 2 checks")
     ),
     "max_input_tokens": Expected(most=_OVERSPENT),
     "max_output_tokens": Expected(most=_OVERSPENT),
