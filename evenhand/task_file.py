@@ -4,12 +4,11 @@ A fault names line, field, what was found and what is expected. Keys that nobody
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
+from evenhand.yaml_fields import Reader as _Reader
+from evenhand.yaml_fields import YamlFileError, YamlUnreadableError, parse_mapping, read_text
 from harness.limits import LimitError, RunLimits
 from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
 
@@ -32,56 +31,12 @@ CRITERIA = {
 }
 
 
-class TaskFileError(ValueError):
+class TaskFileError(YamlFileError):
     """A task file does not follow its schema; the message holds every fault, one a line."""
 
 
-class TaskUnreadableError(OSError):
+class TaskUnreadableError(YamlUnreadableError):
     """A task file is missing or is no text."""
-
-
-@dataclass(slots=True)
-class _Reader:
-    """What is known of the file while it is read: faults so far, and the line of each field."""
-
-    name: str
-    lines: dict[str, int]
-    faults: list[tuple[int, str]] = field(default_factory=list)
-
-    def fault(self, place: str, found: object, expected: str) -> None:
-        line = self.lines.get(place) or self.lines.get(place.rpartition(".")[0]) or 1
-        self.faults.append((line, f"{self.name}:{line}: {place}: found {found!r}, expected {expected}"))
-
-    def known(self, found: dict[str, object], place: str, keys: tuple[str, ...]) -> None:
-        for key in found:
-            if key not in keys:
-                self.fault(f"{place}{key}", "an unknown key", f"one of {', '.join(keys)}; remove or correct it")
-
-    def text(self, found: dict[str, object], place: str, key: str) -> str:
-        value = found.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
-        self.fault(f"{place}{key}", value, "a text that is not empty")
-        return ""
-
-    def texts(self, found: dict[str, object], key: str) -> tuple[str, ...]:
-        value = found.get(key, [])
-        if isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value):
-            return tuple(value)
-        self.fault(key, value, "a list of texts")
-        return ()
-
-    def armed(self, found: dict[str, object], place: str) -> bool:
-        value = found.get("stop_when_passed", False)
-        if not isinstance(value, bool):
-            self.fault(f"{place}stop_when_passed", value, "true or false")
-        return value is True
-
-    def path(self, found: dict[str, object], place: str) -> PurePosixPath:
-        path = PurePosixPath(self.text(found, place, "path"))
-        if path.is_absolute() or ".." in path.parts:
-            self.fault(f"{place}path", str(path), "a relative path inside the sandbox")
-        return path
 
 
 def read_task(path: Path) -> Task:
@@ -91,11 +46,7 @@ def read_task(path: Path) -> Task:
         TaskFileError: When it does not follow the schema.
         TaskUnreadableError: When it cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise TaskUnreadableError(f"{path.name} cannot be read: {type(fault).__name__}") from fault
-    return parse_task(text, name=path.name)
+    return parse_task(read_text(path, error=TaskUnreadableError), name=path.name)
 
 
 def parse_task(text: str, *, name: str) -> Task:
@@ -104,38 +55,11 @@ def parse_task(text: str, *, name: str) -> Task:
     Raises:
         TaskFileError: When it does not follow the schema.
     """
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        found: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as fault:
-        mark: Any = getattr(fault, "problem_mark", None)
-        line = 1 if mark is None else mark.line + 1
-        raise TaskFileError(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
-    if not isinstance(found, dict):
-        raise TaskFileError(f"{name}:1: found {type(found).__name__}, expected a mapping with task_id and prompt")
-    reader = _Reader(name=name, lines={})
-    for place, line in _lines(node, ""):
-        first, reader.lines[place] = reader.lines.get(place), line
-        if first is not None:
-            reader.fault(place, "the key a second time", f"it once; it stands in line {first} too")
-    task = _task(reader, {str(key): value for key, value in found.items()})
+    reader, found = parse_mapping(text, name=name, expected="task_id and prompt", error=TaskFileError)
+    task = _task(reader, found)
     if task is None or reader.faults:
-        raise TaskFileError("\n".join(message for _, message in sorted(reader.faults)))
+        raise TaskFileError(reader.told())
     return task
-
-
-def _lines(node: Any, place: str) -> Iterator[tuple[str, int]]:
-    """Yield each field's place and its line, from 1."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            here = f"{place}.{key.value}" if place else str(key.value)
-            yield here, key.start_mark.line + 1
-            yield from _lines(value, here)
-    if isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            here = f"{place}[{index}]"
-            yield here, value.start_mark.line + 1
-            yield from _lines(value, here)
 
 
 def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
@@ -215,13 +139,20 @@ def _criteria(reader: _Reader, found: object) -> Iterator[Criterion]:
         yield MAKERS[kind](reader, known, f"{place}.")
 
 
+def _armed(reader: Reader, found: dict[str, object], place: str) -> bool:
+    value = found.get("stop_when_passed", False)
+    if not isinstance(value, bool):
+        reader.fault(f"{place}stop_when_passed", value, "true or false")
+    return value is True
+
+
 def _file_exists(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileExists(path=reader.path(found, place), armed=reader.armed(found, place))
+    return FileExists(path=reader.path(found, place), armed=_armed(reader, found, place))
 
 
 def _file_contains(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
     text = reader.text(found, place, "text")
-    return FileContains(path=reader.path(found, place), text=text, armed=reader.armed(found, place))
+    return FileContains(path=reader.path(found, place), text=text, armed=_armed(reader, found, place))
 
 
 def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
@@ -242,7 +173,7 @@ def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criter
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
-    armed = reader.armed(found, place)
+    armed = _armed(reader, found, place)
     return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
 
 

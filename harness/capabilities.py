@@ -1,5 +1,7 @@
 """The only place for the one table of what the five programs honour; each row lies in the program's own folder."""
 
+from dataclasses import asdict
+
 from harness.caps import DEFAULT_CAPS
 from harness.kinds import Harness
 from harness.programs.antigravity.capability import CAPABILITY as ANTIGRAVITY
@@ -34,10 +36,13 @@ def capability_document() -> dict[str, object]:
 
 def capability_lines() -> tuple[str, ...]:
     """Return the whole table as text, a column a harness."""
+    usages = [USAGE_SEMANTICS[harness] for harness in CAPABILITIES]
     rows = [("", *(harness.value for harness in CAPABILITIES))]
     rows.append(("measured on", *(row.range_text() for row in CAPABILITIES.values())))
     rows.append(("turn cap counts", *(DEFAULT_CAPS[harness].unit.value for harness in CAPABILITIES)))
     rows.append(("plugins deliver", *(row.plugins.value for row in CAPABILITIES.values())))
+    rows.append(("input holds cache", *(_yes(usage.cache_in_input) for usage in usages)))
+    rows.append(("output holds reasoning", *(_yes(usage.reasoning_in_output) for usage in usages)))
     rows += [(name, *(_word(row, name) for row in CAPABILITIES.values())) for name in FIELDS]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return tuple("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
@@ -47,6 +52,10 @@ def _word(row: Capability, name: str) -> str:
     return row.fields[name].value
 
 
+def _yes(found: bool | None) -> str:  # noqa: FBT001  # a value of the table
+    return "not measured" if found is None else "yes" if found else "no"
+
+
 def _row(row: Capability) -> dict[str, object]:
     cap, usage = DEFAULT_CAPS[row.harness], USAGE_SEMANTICS[row.harness]
     return {
@@ -54,7 +63,7 @@ def _row(row: Capability) -> dict[str, object]:
         "package": row.package,
         "measured": {"oldest": row.oldest, "newest": row.newest},
         "turn_cap": {"unit": cap.unit.value, "rule": cap.rule.value},
-        "usage": {"cache_in_input": usage.cache_in_input, "reasoning_in_output": usage.reasoning_in_output},
+        "usage": asdict(usage),
         "plugins": row.plugins.value,
         "fields": {name: row.fields[name].value for name in FIELDS},
         "ignored": [name for name in FIELDS if row.fields[name] is Support.IGNORED],

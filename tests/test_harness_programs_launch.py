@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from harness.capabilities import CAPABILITIES
 from harness.kinds import Harness
 from harness.launch import Launch, Route, TurnRequest
 from harness.model_contract import SAFE, Verification, check_contract, verify
+from harness.programs.capability import Support
 from harness.programs.locate import COMMANDS, VARIABLE
 from harness.programs.program import LaunchError, RequestRefusedError
 from harness.programs.registry import PROGRAMS
@@ -98,9 +100,9 @@ def test_mock_tools_come_first_on_the_path(harness: Harness, tmp_path: Path) -> 
     [
         (Harness.CLAUDE_CODE, ()),
         (Harness.CODEX, ("disallowed_tools", "max_output_tokens", "permission_mode")),
-        (Harness.ANTIGRAVITY, ("disallowed_tools", "max_output_tokens", "permission_mode")),
-        (Harness.OPENCODE, ("disallowed_tools", "permission_mode", "system_prompt")),
-        (Harness.PI, ("disallowed_tools", "permission_mode")),
+        (Harness.ANTIGRAVITY, ("max_output_tokens", "permission_mode")),
+        (Harness.OPENCODE, ("permission_mode",)),
+        (Harness.PI, ("permission_mode",)),
     ],
 )
 def test_what_a_program_cannot_honour_is_said(harness: Harness, expected: tuple[str, ...], tmp_path: Path) -> None:
@@ -203,3 +205,46 @@ def test_the_cost_of_a_route_whose_price_nobody_gave_is_no_measurement(harness: 
     folder = installed(tmp_path)
     assert not PROGRAMS[harness].launch(asked(folder)).priced
     assert PROGRAMS[harness].launch(asked(folder, route=None, model=None)).priced
+
+
+ASKED: dict[str, object] = {
+    "allowed_tools": ("bash",),
+    "context_tokens": 1000,
+    "disallowed_tools": ("read",),
+    "effort": "low",
+    "max_turns": 3,
+    "native_budget_usd": 1.0,
+    "permission_mode": "plan",
+    "session": "s",
+    "system_prompt": "Be brief.",
+}
+
+
+@pytest.mark.parametrize("harness", Harness)
+def test_what_a_launch_ignores_is_what_the_table_says(harness: Harness, tmp_path: Path) -> None:
+    fields = CAPABILITIES[harness].fields
+    ignored = {name for name, support in fields.items() if support is Support.IGNORED}
+    routed = {name for name, support in fields.items() if support is Support.ROUTE}
+    request = asked(tmp_path, **ASKED)
+    assert set(PROGRAMS[harness].launch(request).ignored) == ignored
+    assert set(PROGRAMS[harness].launch(replace(request, route=None)).ignored) == ignored | routed
+
+
+def test_tool_lists_reach_the_programs_that_can_take_tools_away(tmp_path: Path) -> None:
+    request = asked(tmp_path, allowed_tools=("a", "b"), disallowed_tools=("b",))
+    claude, pi = (PROGRAMS[harness].launch(request) for harness in (Harness.CLAUDE_CODE, Harness.PI))
+    assert (option(claude, "--tools"), option(claude, "--disallowedTools")) == ("a,b", "b")
+    assert (option(pi, "--tools"), option(pi, "--exclude-tools")) == ("a,b", "b")
+    opencode = document(PROGRAMS[Harness.OPENCODE].launch(request))
+    assert opencode["permission"] == {"*": "deny", "a": "allow", "b": "deny"}
+    turn = json.loads(PROGRAMS[Harness.ANTIGRAVITY].launch(request).conversation.opening().data)
+    assert (turn["allowed"], turn["denied"]) == (["a", "b"], ["b"])
+
+
+def test_opencode_reads_the_system_prompt_from_a_file_of_its_own(tmp_path: Path) -> None:
+    launch = PROGRAMS[Harness.OPENCODE].launch(asked(tmp_path, system_prompt="Be brief.", effort="low"))
+    (text,) = [text for path, text in launch.files.items() if path.suffix == ".md"]
+    assert text == "Be brief."
+    (configuration,) = [json.loads(text) for path, text in launch.files.items() if path.suffix == ".json"]
+    (model,) = configuration["provider"]["evenhand"]["models"].values()
+    assert model["variants"] == {"low": {"reasoningEffort": "low"}}

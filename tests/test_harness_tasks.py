@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from harness.attempt import Surroundings
+from harness.journal import Event, JournalError, verify
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
@@ -18,6 +19,7 @@ from harness.run_folder import RunFolderError, task_document, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
+from harness.tasks.run_log import JOURNAL, RunLog, Written
 from harness.tasks.sandbox import fresh_sandbox
 from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
 
@@ -26,11 +28,11 @@ ROWS: list[Row] = [[0, "turn_start"], [1, "delta"], [2, "turn_end"]]
 ANSWER = FileExists(path=PurePosixPath("answer"))
 
 
-def lines() -> list[str]:
+def lines(session: str = "s1") -> list[str]:
     """Return the lines of a turn of pi that stops by itself."""
     found = [dict(line) for _, line in script_lines(Harness.PI, ROWS)]
     found[-1]["message"] = {"role": "assistant", "stopReason": "stop", "responseId": "r1"}
-    return [json.dumps({"type": "session", "id": "s1"}), *(json.dumps(line) for line in found)]
+    return [json.dumps({"type": "session", "id": session}), *(json.dumps(line) for line in found)]
 
 
 @dataclass
@@ -39,12 +41,14 @@ class Fake:
 
     work: str = "pass"
     crashes: int = 0
+    session: str = "s1"
+    secrets: tuple[str, ...] = ()
     asked: list[TurnRequest] = field(default_factory=list)
     harness: Harness = Harness.PI
 
     def launch(self, request: TurnRequest) -> Launch:
         self.asked.append(request)
-        said = lines()[:2] if len(self.asked) <= self.crashes else lines()
+        said = lines(self.session)[:2] if len(self.asked) <= self.crashes else lines(self.session)
         program = f"{self.work}\nfor line in {said!r}: print(line, flush=True)"
         return Launch(
             argv=(sys.executable, "-I", "-S", "-c", program),
@@ -52,6 +56,7 @@ class Fake:
             cwd=request.workdir,
             conversation=Prompt(request.prompt),
             ignored=("system_prompt",),
+            secrets=self.secrets,
         )
 
 
@@ -232,3 +237,56 @@ def test_a_task_document_says_what_was_ignored_and_which_output_limit_was_asked_
     )
     assert document["error_category"] is None
     assert document["iterations"][0]["session_id"] == "s1"
+
+
+def logged(folder: Path, done: Attempt, *, environment: dict[str, str] | None = None) -> Written:
+    """Begin and finish an attempt in a run log."""
+    log = RunLog(folder, environment or {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
+    return log.finish(done, Labels(arm="a"))
+
+
+def test_a_run_leaves_a_document_turn_metrics_and_a_whole_journal(tmp_path: Path) -> None:
+    written = logged(tmp_path, attempt(Fake()))
+    assert (written.turns, written.without_usage, written.dropped) == (1, 1, 0)
+    (line,) = (written.document.parent / "turns.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["sessionId"] == "s1"
+    journal = verify(tmp_path / JOURNAL)
+    assert [entry.event for entry in journal.entries] == [Event.STARTED, Event.FINISHED]
+    assert journal.answer("a/t/00").finished
+
+
+def test_turn_metrics_may_be_disabled(tmp_path: Path) -> None:
+    written = logged(tmp_path, attempt(Fake()), environment={"OMK_TURN_METRICS": "0"})
+    assert written.turns is None
+    assert not (written.document.parent / "turns.jsonl").exists()
+
+
+def test_an_attempt_that_began_and_was_never_written_is_known_as_lost(tmp_path: Path) -> None:
+    def begun() -> bool:
+        log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+        return log.begin("t", Labels(arm="a"), harness="pi")
+
+    assert not begun()
+    with (tmp_path / JOURNAL).open("ab") as file:
+        file.write(b'{"half')
+    assert begun()
+    assert verify(tmp_path / JOURNAL).answer("a/t/00").recoveries == 1
+
+
+def test_a_journal_that_was_altered_stops_the_run(tmp_path: Path) -> None:
+    logged(tmp_path, attempt(Fake()))
+    path = tmp_path / JOURNAL
+    path.write_bytes(path.read_bytes().replace(b"run_finished", b"run_finishes"))
+    with pytest.raises(JournalError):
+        logged(tmp_path, attempt(Fake()))
+
+
+def test_no_credential_that_a_program_repeats_is_written(tmp_path: Path) -> None:
+    key = "".join(["fake", "-", "credential-9"])
+    done = attempt(Fake(session=key, secrets=(key,)))
+    assert done.record.turns[0].summary.session_id == key
+    written = logged(tmp_path, done)
+    assert written.turns == 1
+    for path in written.document.parent.iterdir():
+        assert key not in path.read_text("utf-8")

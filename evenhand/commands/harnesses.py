@@ -15,10 +15,11 @@ NAMES = ("claude-code", "codex", "antigravity", "opencode", "pi")
 @click.argument("names", nargs=-1, type=click.Choice(NAMES), metavar="[NAME]...")
 @json_option
 def doctor(*, names: tuple[str, ...], as_json: bool) -> None:
-    """Say for each harness: found, version, supported versions, what is missing, how to install it.
+    """Say for each harness: where it is, its version, the versions measured, what is missing, how to install it.
 
     Programs are looked for in the folder named by EVENHAND_PROGRAMS, else on PATH, else where the installer keeps them.
-    Exit code 1 when one of them cannot run.
+    The network is not used, and no credential is shown. Exit code 1 when one of them is missing or of a version that
+    was not measured.
     """
     from harness.doctor import diagnose, diagnosis_document, diagnosis_lines
     from harness.kinds import Harness

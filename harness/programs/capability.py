@@ -39,6 +39,7 @@ class Capability:
         credentials: Names of environment variables of which one must be set when no route is given.
         plugins: What of a plugin root is delivered.
         fields: What happens to each optional field of a request, by name.
+        needs: What to look at when it is there and prints no version.
     """
 
     harness: Harness
@@ -49,6 +50,7 @@ class Capability:
     plugins: PluginDelivery
     fields: Mapping[str, Support]
     version_words: tuple[str, ...] = ("--version",)
+    needs: str = "reinstall it"
 
     def covers(self, version: str) -> bool:
         """Tell whether the row was measured around a version: oldest and newest included."""

@@ -23,6 +23,8 @@ COMMANDS: dict[Harness, tuple[Path, ...]] = {
 }
 # The program's own name; antigravity is a library and has none.
 NAMES = {Harness.CLAUDE_CODE: "claude", Harness.CODEX: "codex", Harness.OPENCODE: "opencode", Harness.PI: "pi"}
+# What a part of a program is called where its file does not say it.
+PARTS = {"node": "Node.js", "cli.js": "pi", "python": "an interpreter with google-antigravity"}
 INSTALL = "python -P -m harness.testing.install"
 
 
@@ -48,6 +50,31 @@ def find(harness: Harness, environment: Mapping[str, str]) -> tuple[str, ...] | 
     name = NAMES.get(harness)
     on_path = None if name is None else shutil.which(name, path=environment.get("PATH", ""))
     return (on_path,) if on_path is not None else command(harness, cache_folder(environment))
+
+
+def place(harness: Harness, environment: Mapping[str, str]) -> str | None:
+    """Return where a program was found, in words that name no home; None when nowhere."""
+    if find(harness, environment) is None:
+        return None
+    name = NAMES.get(harness)
+    kept = environment.get(VARIABLE) or name is None or shutil.which(name, path=environment.get("PATH", "")) is None
+    return f"{_cache_words(environment)}/{COMMANDS[harness][-1]}" if kept else f"{name} on PATH"
+
+
+def lacking(harness: Harness, environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Return which parts of a program that was not found are missing, each with where it was expected."""
+    cache, name = cache_folder(environment), NAMES.get(harness)
+    elsewhere = "" if environment.get(VARIABLE) or name is None else f", nor is {name} on PATH"
+    parts = [path for path in COMMANDS[harness] if not (cache / path).is_file()]
+    return tuple(
+        f"{PARTS.get(path.name, path.name)} is not at {_cache_words(environment)}/{path}{elsewhere}" for path in parts
+    )
+
+
+def _cache_words(environment: Mapping[str, str]) -> str:
+    if environment.get(VARIABLE):
+        return f"${VARIABLE}"
+    return "$XDG_CACHE_HOME/evenhand/programs" if environment.get("XDG_CACHE_HOME") else "~/.cache/evenhand/programs"
 
 
 def locate(harness: Harness, environment: Mapping[str, str]) -> tuple[str, ...]:

@@ -6,13 +6,14 @@ is not repeated. An attempt that was stopped early is graded by its armed checks
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.attempt import Ask, AttemptTurns, Surroundings, run_turns
 from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
 from harness.kinds import EndStatus
 from harness.launch import Launch, TurnRequest
+from harness.prices import Prices
 from harness.programs.program import Program
 from harness.statuses import Facts, Status, final_status
 from harness.task import TaskRecord
@@ -50,11 +51,15 @@ class Attempt:
         record: What was measured.
         crash: Why its last turn counts as crashed; None when it does not.
         interrupted: The runner itself was told to stop.
+        prices: The declared prices of its turns; None when none were.
+        secrets: Credentials that its programs were given; they stand in nothing that is recorded.
     """
 
     record: TaskRecord
     crash: str | None
     interrupted: bool
+    prices: Prices | None = None
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 class _Noting:
@@ -63,6 +68,7 @@ class _Noting:
     def __init__(self, program: Program, place: Place) -> None:
         self.harness = program.harness
         self.ignored: set[str] = set()
+        self.secrets: set[str] = set()
         self._program = program
         self._place = place
 
@@ -74,6 +80,7 @@ class _Noting:
         """
         launch = self._program.launch(request)
         self.ignored.update(launch.ignored)
+        self.secrets.update(launch.secrets)
         self._place.clear()
         return self._place.placed(launch)
 
@@ -156,7 +163,13 @@ def make_attempt(
         early_stop=decided,
     )
     crash = found.turns[-1].crash if found.turns else None
-    return Attempt(record=record, crash=crash, interrupted=found.interrupted)
+    return Attempt(
+        record=record,
+        crash=crash,
+        interrupted=found.interrupted,
+        prices=request.prices,
+        secrets=frozenset(noting.secrets),
+    )
 
 
 def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:

@@ -14,12 +14,11 @@ CAPABILITY = Capability(
     fields=fields(
         effort=Support.IGNORED,
         permission_mode=Support.IGNORED,
-        allowed_tools=Support.IGNORED,
-        disallowed_tools=Support.IGNORED,
         max_output_tokens=Support.IGNORED,
         context_tokens=Support.IGNORED,
         native_budget_usd=Support.IGNORED,
         max_turns=Support.RUNNER,
     ),
+    needs="its interpreter needs the package google-antigravity",
     version_words=("-P", "-c", 'import importlib.metadata as m; print(m.version("google-antigravity"))'),
 )

@@ -8,7 +8,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any  # the interface of a library that is not installed beside this one
 
@@ -28,6 +28,7 @@ def configuration(turn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         "conversation_id": turn["conversation"],
         "system_instructions": turn["system"],
         "skills_paths": turn["skills"] or None,
+        "capabilities": capabilities(types, turn["allowed"], turn["denied"]),
     }
     return api.LocalAgentConfig(
         api_key=key,
@@ -37,6 +38,13 @@ def configuration(turn: Mapping[str, Any]) -> Any:  # noqa: ANN401
         app_data_dir=f"{turn['home']}/antigravity/data",
         **{name: value for name, value in optional.items() if value is not None},
     )
+
+
+def capabilities(types: Any, allowed: Sequence[str] | None, denied: Sequence[str]) -> Any:  # noqa: ANN401
+    """Return which tools are offered; None leaves the library's own choice, since it takes one of the two lists."""
+    if allowed is not None:
+        return types.CapabilitiesConfig(enabled_tools=[name for name in allowed if name not in denied])
+    return types.CapabilitiesConfig(disabled_tools=list(denied)) if denied else None
 
 
 async def drive(turn: Mapping[str, Any]) -> None:
@@ -69,9 +77,11 @@ def say(line: Mapping[str, object]) -> None:
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """Return the library's own kinds of failure."""
+    """Return the kinds of failure that the library raises."""
     kinds = vars(import_module("google.antigravity.types")).values()
-    return tuple(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception))
+    own = tuple(kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Exception))
+    # A tool of an unknown name or a model without one is refused as a value.
+    return (*own, ValueError)
 
 
 def main() -> int:

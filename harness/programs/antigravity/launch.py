@@ -12,8 +12,6 @@ OWN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 IGNORED = (
     "effort",
     "permission_mode",
-    "allowed_tools",
-    "disallowed_tools",
     "max_output_tokens",
     "context_tokens",
     "native_budget_usd",
@@ -47,6 +45,8 @@ class AntigravityProgram:
             "home": str(request.home),
             "conversation": request.session,
             "system": request.system_prompt,
+            "allowed": request.allowed_tools,
+            "denied": request.disallowed_tools,
             "skills": [str(root / "skills") for root in request.plugins],
         }
         names = OWN_KEYS if route is None else (route.key_name,)

@@ -7,7 +7,7 @@ from harness.programs.claude_code.launch import OWN_KEYS
 CAPABILITY = Capability(
     harness=Harness.CLAUDE_CODE,
     package="npm @anthropic-ai/claude-code",
-    oldest="2.1.197",
+    oldest="2.1.332",
     newest="2.1.332",
     credentials=OWN_KEYS,
     plugins=PluginDelivery.WHOLE,

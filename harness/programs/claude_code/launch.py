@@ -60,7 +60,8 @@ def _options(request: TurnRequest) -> tuple[str, ...]:
         ("--permission-mode", request.permission_mode),
         ("--append-system-prompt", request.system_prompt),
         ("--max-budget-usd", request.native_budget_usd),
-        ("--allowedTools", ",".join(request.allowed_tools) if request.allowed_tools else None),
+        # Its --allowedTools only spares a question; with nobody asked, --tools alone takes the others away.
+        ("--tools", None if request.allowed_tools is None else ",".join(request.allowed_tools)),
         ("--disallowedTools", ",".join(request.disallowed_tools) or None),
         *(("--plugin-dir", str(root)) for root in request.plugins),
     )

@@ -7,7 +7,7 @@ from harness.programs.codex.launch import OWN_KEYS
 CAPABILITY = Capability(
     harness=Harness.CODEX,
     package="npm @openai/codex",
-    oldest="0.163.0",
+    oldest="0.171.0",
     newest="0.171.0",
     credentials=OWN_KEYS,
     plugins=PluginDelivery.SKILLS,

@@ -4,6 +4,7 @@ A title is always given: without one, opencode makes a model call for it that it
 """
 
 import json
+from pathlib import Path
 
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
@@ -11,10 +12,11 @@ from harness.programs.locate import locate
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 OWN_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "OPENCODE_API_KEY")
-IGNORED = ("permission_mode", "allowed_tools", "disallowed_tools", "system_prompt", "native_budget_usd")
+IGNORED = ("permission_mode", "native_budget_usd")
 FOLDERS = ("CONFIG", "DATA", "STATE", "CACHE")
 OFF = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
 PROVIDER = "evenhand"
+INSTRUCTIONS = Path("opencode-instructions.md")
 CONTEXT, OUTPUT = 200_000, 32_000
 
 
@@ -38,11 +40,15 @@ class OpenCodeProgram:
             env=_environment(request, str(path)),
             cwd=request.workdir,
             conversation=Prompt(request.prompt),
-            files={path: json.dumps(_configuration(request))},
+            files={path: json.dumps(_configuration(request)), **_instructions(request)},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED, *limited),
             priced=request.route is None,
         )
+
+
+def _instructions(request: TurnRequest) -> dict[Path, str]:
+    return {} if request.system_prompt is None else {request.home / INSTRUCTIONS: request.system_prompt}
 
 
 def _environment(request: TurnRequest, path: str) -> dict[str, str]:
@@ -61,14 +67,24 @@ def _options(request: TurnRequest) -> tuple[str, ...]:
     return tuple(word for name, value in valued if value is not None for word in (name, value))
 
 
+def _permission(request: TurnRequest) -> dict[str, str]:
+    """Return what each tool may do without a question; one that is denied is not offered to the model at all."""
+    others = "allow" if request.allowed_tools is None else "deny"
+    allowed, denied = request.allowed_tools or (), request.disallowed_tools
+    return {"*": others, **dict.fromkeys(allowed, "allow"), **dict.fromkeys(denied, "deny")}
+
+
 def _configuration(request: TurnRequest) -> dict[str, object]:
-    found: dict[str, object] = {"autoupdate": False, "share": "disabled", "permission": "allow"}
+    found: dict[str, object] = {"autoupdate": False, "share": "disabled", "permission": _permission(request)}
     if request.plugins:
         found["skills"] = {"paths": [str(root / "skills") for root in request.plugins]}
+    if request.system_prompt is not None:
+        found["instructions"] = [str(request.home / INSTRUCTIONS)]
     if request.route is not None:
         # The key itself is in no file: opencode reads it from its environment.
         options = {"baseURL": request.route.base_url + "/v1", "apiKey": f"{{env:{request.route.key_name}}}"}
         limit = {"context": request.context_tokens or CONTEXT, "output": request.max_output_tokens or OUTPUT}
-        models = {str(request.model): {"limit": limit}}
+        effort = {} if request.effort is None else {request.effort: {"reasoningEffort": request.effort}}
+        models = {str(request.model): {"limit": limit, "reasoning": bool(effort), "variants": effort}}
         found["provider"] = {PROVIDER: {"npm": "@ai-sdk/openai-compatible", "options": options, "models": models}}
     return found

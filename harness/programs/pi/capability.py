@@ -13,11 +13,10 @@ CAPABILITY = Capability(
     plugins=PluginDelivery.SKILLS,
     fields=fields(
         permission_mode=Support.IGNORED,
-        allowed_tools=Support.IGNORED,
-        disallowed_tools=Support.IGNORED,
         native_budget_usd=Support.IGNORED,
         max_output_tokens=Support.ROUTE,
         context_tokens=Support.ROUTE,
         max_turns=Support.RUNNER,
     ),
+    needs="it needs Node.js 22.19 or later beside it",
 )

@@ -8,7 +8,7 @@ from harness.programs.locate import locate
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 OWN_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY")
-IGNORED = ("permission_mode", "allowed_tools", "disallowed_tools", "native_budget_usd")
+IGNORED = ("permission_mode", "native_budget_usd")
 PROVIDER = "evenhand"
 CONTEXT, OUTPUT = 200_000, 32_000
 FREE = {"input": 0, "output": 0, "cacheRead": 0, "cacheWrite": 0}
@@ -56,6 +56,8 @@ def _options(request: TurnRequest) -> tuple[str, ...]:
         ("--session-id", request.session),
         ("--thinking", request.effort),
         ("--append-system-prompt", request.system_prompt),
+        ("--tools", None if request.allowed_tools is None else ",".join(request.allowed_tools)),
+        ("--exclude-tools", ",".join(request.disallowed_tools) or None),
         *(("--skill", str(root / "skills")) for root in request.plugins),
     )
     return tuple(word for name, value in valued if value is not None for word in (name, value))
