@@ -11,9 +11,13 @@ from typing import Any
 import yaml
 
 from harness.limits import LimitError, RunLimits
-from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
+from harness.programs.plugins import PluginError, inspect_plugin, inspect_plugins
+from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task
 
-KEYS = ("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run")
+KEYS = (
+    *("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run"),
+    *("system_prompt", "allowed_tools", "disallowed_tools", "permission_mode", "effort", "plugins"),
+)
 LIMITS = {
     "max_turns": "max_turns",
     "task_timeout": "task_timeout_s",
@@ -29,6 +33,7 @@ CRITERIA = {
     "file_contains": ("path", "text"),
     "run_command": ("command", "exit_code", "timeout"),
     "json_check": ("path", "at", "equals"),
+    "skill_triggered": ("skill",),
 }
 
 
@@ -46,6 +51,7 @@ class _Reader:
 
     name: str
     lines: dict[str, int]
+    folder: Path
     faults: list[tuple[int, str]] = field(default_factory=list)
 
     def fault(self, place: str, found: object, expected: str) -> None:
@@ -71,6 +77,9 @@ class _Reader:
         self.fault(key, value, "a list of texts")
         return ()
 
+    def optional(self, found: dict[str, object], key: str) -> str | None:
+        return None if found.get(key) is None else self.text(found, "", key)
+
     def path(self, found: dict[str, object], place: str) -> PurePosixPath:
         path = PurePosixPath(self.text(found, place, "path"))
         if path.is_absolute() or ".." in path.parts:
@@ -89,11 +98,16 @@ def read_task(path: Path) -> Task:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as fault:
         raise TaskUnreadableError(f"{path.name} cannot be read: {type(fault).__name__}") from fault
-    return parse_task(text, name=path.name)
+    return parse_task(text, name=path.name, folder=path.parent)
 
 
-def parse_task(text: str, *, name: str) -> Task:
+def parse_task(text: str, *, name: str, folder: Path = Path()) -> Task:
     """Check the text of a task file.
+
+    Args:
+        text: The file's content.
+        name: Its name, for faults.
+        folder: Its folder, which the paths of plugins start from.
 
     Raises:
         TaskFileError: When it does not follow the schema.
@@ -107,7 +121,7 @@ def parse_task(text: str, *, name: str) -> Task:
         raise TaskFileError(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
     if not isinstance(found, dict):
         raise TaskFileError(f"{name}:1: found {type(found).__name__}, expected a mapping with task_id and prompt")
-    reader = _Reader(name=name, lines={})
+    reader = _Reader(name=name, lines={}, folder=folder)
     for place, line in _lines(node, ""):
         first, reader.lines[place] = reader.lines.get(place), line
         if first is not None:
@@ -148,8 +162,52 @@ def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
             limits=limits,
             pre_run=reader.texts(found, "pre_run"),
             post_run=reader.texts(found, "post_run"),
+            system_prompt=reader.optional(found, "system_prompt"),
+            allowed_tools=_allowed_tools(reader, found),
+            disallowed_tools=reader.texts(found, "disallowed_tools"),
+            permission_mode=reader.optional(found, "permission_mode"),
+            effort=reader.optional(found, "effort"),
+            plugins=_plugins(reader, found.get("plugins", [])),
         )
     )
+
+
+def _allowed_tools(reader: _Reader, found: dict[str, object]) -> tuple[str, ...] | None:
+    if found.get("allowed_tools") is None:
+        return None
+    if found["allowed_tools"] == []:
+        reader.fault("allowed_tools", [], "at least one tool; without the key all are allowed")
+    return reader.texts(found, "allowed_tools")
+
+
+def _plugins(reader: _Reader, found: object) -> tuple[Path, ...]:
+    if not isinstance(found, list):
+        reader.fault("plugins", found, "a list of {path: DIR}")
+        return ()
+    roots = tuple(filter(None, (_plugin(reader, item, f"plugins[{index}]") for index, item in enumerate(found))))
+    try:
+        inspect_plugins(roots)
+    except PluginError as fault:
+        reader.fault("plugins", fault.found, fault.expected)
+    return roots
+
+
+def _plugin(reader: _Reader, item: object, place: str) -> Path | None:
+    """Return a plugin root; None when it cannot be delivered, and then the fault is noted."""
+    if not isinstance(item, dict):
+        reader.fault(place, item, "{path: DIR}")
+        return None
+    known = {str(key): value for key, value in item.items()}
+    reader.known(known, f"{place}.", ("path",))
+    path = PurePosixPath(reader.text(known, f"{place}.", "path"))
+    if path.is_absolute():
+        reader.fault(f"{place}.path", str(path), "a path that starts from the task file's folder")
+        return None
+    try:
+        return inspect_plugin(reader.folder / path).root if path.parts else None
+    except PluginError as fault:
+        reader.fault(f"{place}.path", f"{path}, {fault.found}", fault.expected)
+        return None
 
 
 def _turns(reader: _Reader, found: dict[str, object]) -> tuple[str, ...]:
@@ -237,9 +295,14 @@ def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criter
     return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"))
 
 
+def _skill_triggered(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
+    return SkillTriggered(skill=reader.text(found, place, "skill"))
+
+
 MAKERS: dict[str, Callable[[_Reader, dict[str, object], str], Criterion]] = {
     "file_exists": _file_exists,
     "file_contains": _file_contains,
     "run_command": _run_command,
     "json_check": _json_check,
+    "skill_triggered": _skill_triggered,
 }

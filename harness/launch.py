@@ -115,6 +115,8 @@ class Launch:
         conversation: What is said on its stdin.
         secrets: Values that are taken out of everything that is recorded.
         ignored: Fields of the request that this program cannot honour, by name.
+        links: Symbolic links to make before the start: absolute link to absolute target.
+        notes: What a reader of the attempt must know of how it was started, in words of ours.
         priced: Whether the program knows what the route costs; else a cost that it prints is no measurement.
     """
 
@@ -125,6 +127,8 @@ class Launch:
     files: Mapping[Path, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    links: Mapping[Path, Path] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     priced: bool = True
 
 

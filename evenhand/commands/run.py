@@ -97,5 +97,7 @@ def _say(done: Attempt) -> None:
     click.echo(f"{record.task_id} {record.arm} attempt {record.attempt}: {record.final_status}, {seconds}", err=True)
     if done.crash is not None:
         click.echo(f"warning: the turn crashed: {done.crash}", err=True)
+    for finding in record.findings:
+        click.echo(f"warning: {finding}", err=True)
     if record.ignored:
         click.echo(f"warning: {record.harness.value} ignores {', '.join(record.ignored)}", err=True)

@@ -11,10 +11,13 @@ from harness.attempt import Ask, Surroundings, run_turns
 from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
 from harness.launch import Launch, TurnRequest
+from harness.programs.plugins import inspect_plugins
 from harness.programs.program import Program
+from harness.programs.vocabulary import drift_findings
 from harness.statuses import Facts, Status, final_status
 from harness.task import TaskRecord
-from harness.tasks.criteria import passes
+from harness.tasks.grading import UNGRADED, Evidence, Grade
+from harness.tasks.grading import grade as grade_work
 from harness.tasks.sandbox import CommandError, run_line
 from harness.tasks.task import Task
 
@@ -52,11 +55,12 @@ class Attempt:
 
 
 class _Noting:
-    """A program whose launches are asked what they ignore."""
+    """A program whose launches are asked what they ignore and what must be known of them."""
 
     def __init__(self, program: Program) -> None:
         self.harness = program.harness
         self.ignored: set[str] = set()
+        self.notes: set[str] = set()
         self._program = program
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -67,6 +71,7 @@ class _Noting:
         """
         launch = self._program.launch(request)
         self.ignored.update(launch.ignored)
+        self.notes.update(launch.notes)
         return launch
 
 
@@ -88,6 +93,9 @@ def make_attempt(
     """
     started_wall_us, zero_ns = around.wall_us(), around.monotonic_ns()
     noting = _Noting(program)
+    request = replace(request, **task.wishes())
+    # A plugin that cannot be delivered is refused before any line of the task runs.
+    plugins = inspect_plugins(request.plugins)
     built = _lines(task.pre_run, request)
     setup_us = (around.monotonic_ns() - zero_ns) // NS_PER_US
     cap = DEFAULT_CAPS[program.harness]
@@ -95,7 +103,16 @@ def make_attempt(
     found = run_turns(noting, asks, limits=task.limits, cap=cap, around=around)
     happened = found.happened if built else found.happened | {Status.BUILD_FAILED}
     graded_ns = around.monotonic_ns()
-    passed = None if happened or found.interrupted else _grade(task, request)
+    turns = tuple(turn.record for turn in found.turns)
+    loaded = frozenset(name for plugin in plugins for name in plugin.skills)
+    evidence = Evidence(
+        harness=program.harness,
+        request=request,
+        loaded=loaded,
+        turns=turns,
+        environment=_plain(request.environment),
+    )
+    grade = UNGRADED if happened or found.interrupted else _grade(task, evidence)
     end_ns = around.monotonic_ns()
     record = TaskRecord(
         task_id=task.task_id,
@@ -106,16 +123,17 @@ def make_attempt(
         started_wall_us=started_wall_us,
         duration_us=(end_ns - zero_ns) // NS_PER_US,
         setup_us=setup_us,
-        grading_us=None if passed is None else (end_ns - graded_ns) // NS_PER_US,
+        grading_us=None if grade.passed is None else (end_ns - graded_ns) // NS_PER_US,
         retry_wait_us=found.retry_wait_us,
-        final_status=final_status(Facts(happened=happened, passed=passed, exhausted=found.exhausted)).value,
-        score=None if passed is None else float(passed),
+        final_status=final_status(Facts(happened=happened, passed=grade.passed, exhausted=found.exhausted)).value,
+        score=None if grade.passed is None else float(grade.passed),
         cap=None if task.limits.max_turns is None else cap,
         cap_limit=task.limits.max_turns,
-        turns=tuple(turn.record for turn in found.turns),
+        turns=turns,
         simulated=labels.simulated,
         category=found.category,
         ignored=tuple(sorted(noting.ignored)),
+        findings=(*sorted(noting.notes), *grade.findings, *drift_findings(turns)),
         output_limit=request.max_output_tokens,
     )
     crash = found.turns[-1].crash if found.turns else None
@@ -137,14 +155,13 @@ def _lines(lines: tuple[str, ...], request: TurnRequest) -> bool:
         return False
 
 
-def _grade(task: Task, request: TurnRequest) -> bool | None:
-    """Tell whether all checks pass; None when the task has none."""
+def _grade(task: Task, evidence: Evidence) -> Grade:
+    """Return what the checks say; nothing when the task has none."""
     if not task.criteria:
-        return None
-    if not _lines(task.post_run, request):
-        return False
-    plain = _plain(request.environment)
-    return all(passes(criterion, request.workdir, environment=plain) for criterion in task.criteria)
+        return UNGRADED
+    if not _lines(task.post_run, evidence.request):
+        return Grade(passed=False)
+    return grade_work(task.criteria, evidence)
 
 
 def _plain(environment: Mapping[str, str]) -> dict[str, str]:

@@ -7,12 +7,12 @@ from pathlib import Path, PurePosixPath
 from typing import assert_never
 
 from harness.tasks.sandbox import CommandError, run_line
-from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand
+from harness.tasks.task import FileContains, FileExists, JsonCheck, RunCommand, WorkCriterion
 
 _MISSING = object()
 
 
-def passes(criterion: Criterion, sandbox: Path, *, environment: Mapping[str, str]) -> bool:
+def passes(criterion: WorkCriterion, sandbox: Path, *, environment: Mapping[str, str]) -> bool:
     """Tell whether the work in a sandbox passes a check.
 
     Args:

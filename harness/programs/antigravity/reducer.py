@@ -11,6 +11,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary
 from harness.reducers.fields import Line, filled, part, parts, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
 
@@ -18,6 +19,8 @@ TYPES = frozenset(
     {"THINKING", "TEXT_RESPONSE", "TOOL_CALL", "SYSTEM_MESSAGE", "COMPACTION", "FINISH", "USER_MESSAGE", "UNKNOWN"}
 )
 TERMINAL = frozenset({"DONE", "ERROR", "CANCELED"})
+# What a finished step adds to its arguments.
+RESULTS = frozenset({"combined_output", "exit_code", "output", "result"})
 COUNTS = ("prompt", "cached", "candidates", "thoughts")
 
 
@@ -101,7 +104,9 @@ class Antigravity:
             call_id = text(call, "id") or (
                 f"{name}@{filled(line, 'trajectory_id')}:{whole(line, 'step_index')}:{place}"
             )
-            events += self._ledger.open_call(call_id, name, started=at, parent=owner)
+            # Once the step is done, its arguments hold what the tool printed, too.
+            asked = {key: value for key, value in part(call, "args").items() if key not in RESULTS}
+            events += self._ledger.open_call(call_id, name, started=at, parent=owner, skills=used_skills(name, asked))
             known = self._ledger.calls[call_id]
             if status not in TERMINAL or call_id in self._ledger.closed:
                 continue
