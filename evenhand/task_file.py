@@ -4,12 +4,11 @@ A fault names line, field, what was found and what is expected. Keys that nobody
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
+from evenhand.yaml_fields import Reader as _Reader
+from evenhand.yaml_fields import YamlFileError, YamlUnreadableError, parse_mapping, read_text
 from harness.limits import LimitError, RunLimits
 from harness.programs.plugins import PluginError, inspect_plugin, inspect_plugins
 from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task
@@ -37,54 +36,12 @@ CRITERIA = {
 }
 
 
-class TaskFileError(ValueError):
+class TaskFileError(YamlFileError):
     """A task file does not follow its schema; the message holds every fault, one a line."""
 
 
-class TaskUnreadableError(OSError):
+class TaskUnreadableError(YamlUnreadableError):
     """A task file is missing or is no text."""
-
-
-@dataclass(slots=True)
-class _Reader:
-    """What is known of the file while it is read: faults so far, and the line of each field."""
-
-    name: str
-    lines: dict[str, int]
-    folder: Path
-    faults: list[tuple[int, str]] = field(default_factory=list)
-
-    def fault(self, place: str, found: object, expected: str) -> None:
-        line = self.lines.get(place) or self.lines.get(place.rpartition(".")[0]) or 1
-        self.faults.append((line, f"{self.name}:{line}: {place}: found {found!r}, expected {expected}"))
-
-    def known(self, found: dict[str, object], place: str, keys: tuple[str, ...]) -> None:
-        for key in found:
-            if key not in keys:
-                self.fault(f"{place}{key}", "an unknown key", f"one of {', '.join(keys)}; remove or correct it")
-
-    def text(self, found: dict[str, object], place: str, key: str) -> str:
-        value = found.get(key)
-        if isinstance(value, str) and value.strip():
-            return value
-        self.fault(f"{place}{key}", value, "a text that is not empty")
-        return ""
-
-    def texts(self, found: dict[str, object], key: str) -> tuple[str, ...]:
-        value = found.get(key, [])
-        if isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value):
-            return tuple(value)
-        self.fault(key, value, "a list of texts")
-        return ()
-
-    def optional(self, found: dict[str, object], key: str) -> str | None:
-        return None if found.get(key) is None else self.text(found, "", key)
-
-    def path(self, found: dict[str, object], place: str) -> PurePosixPath:
-        path = PurePosixPath(self.text(found, place, "path"))
-        if path.is_absolute() or ".." in path.parts:
-            self.fault(f"{place}path", str(path), "a relative path inside the sandbox")
-        return path
 
 
 def read_task(path: Path) -> Task:
@@ -94,11 +51,7 @@ def read_task(path: Path) -> Task:
         TaskFileError: When it does not follow the schema.
         TaskUnreadableError: When it cannot be read.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise TaskUnreadableError(f"{path.name} cannot be read: {type(fault).__name__}") from fault
-    return parse_task(text, name=path.name, folder=path.parent)
+    return parse_task(read_text(path, error=TaskUnreadableError), name=path.name, folder=path.parent)
 
 
 def parse_task(text: str, *, name: str, folder: Path = Path()) -> Task:
@@ -112,41 +65,14 @@ def parse_task(text: str, *, name: str, folder: Path = Path()) -> Task:
     Raises:
         TaskFileError: When it does not follow the schema.
     """
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        found: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as fault:
-        mark: Any = getattr(fault, "problem_mark", None)
-        line = 1 if mark is None else mark.line + 1
-        raise TaskFileError(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
-    if not isinstance(found, dict):
-        raise TaskFileError(f"{name}:1: found {type(found).__name__}, expected a mapping with task_id and prompt")
-    reader = _Reader(name=name, lines={}, folder=folder)
-    for place, line in _lines(node, ""):
-        first, reader.lines[place] = reader.lines.get(place), line
-        if first is not None:
-            reader.fault(place, "the key a second time", f"it once; it stands in line {first} too")
-    task = _task(reader, {str(key): value for key, value in found.items()})
+    reader, found = parse_mapping(text, name=name, expected="task_id and prompt", error=TaskFileError)
+    task = _task(reader, found, folder=folder)
     if task is None or reader.faults:
-        raise TaskFileError("\n".join(message for _, message in sorted(reader.faults)))
+        raise TaskFileError(reader.told())
     return task
 
 
-def _lines(node: Any, place: str) -> Iterator[tuple[str, int]]:
-    """Yield each field's place and its line, from 1."""
-    if isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            here = f"{place}.{key.value}" if place else str(key.value)
-            yield here, key.start_mark.line + 1
-            yield from _lines(value, here)
-    if isinstance(node, yaml.SequenceNode):
-        for index, value in enumerate(node.value):
-            here = f"{place}[{index}]"
-            yield here, value.start_mark.line + 1
-            yield from _lines(value, here)
-
-
-def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
+def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | None:
     reader.known(found, "", KEYS)
     limits = _limits(reader, found.get("run_limits", {}))
     task_id = reader.text(found, "", "task_id")
@@ -162,14 +88,18 @@ def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
             limits=limits,
             pre_run=reader.texts(found, "pre_run"),
             post_run=reader.texts(found, "post_run"),
-            system_prompt=reader.optional(found, "system_prompt"),
+            system_prompt=_optional(reader, found, "system_prompt"),
             allowed_tools=_allowed_tools(reader, found),
             disallowed_tools=reader.texts(found, "disallowed_tools"),
-            permission_mode=reader.optional(found, "permission_mode"),
-            effort=reader.optional(found, "effort"),
-            plugins=_plugins(reader, found.get("plugins", [])),
+            permission_mode=_optional(reader, found, "permission_mode"),
+            effort=_optional(reader, found, "effort"),
+            plugins=_plugins(reader, found.get("plugins", []), folder=folder),
         )
     )
+
+
+def _optional(reader: _Reader, found: dict[str, object], key: str) -> str | None:
+    return None if found.get(key) is None else reader.text(found, "", key)
 
 
 def _allowed_tools(reader: _Reader, found: dict[str, object]) -> tuple[str, ...] | None:
@@ -180,11 +110,13 @@ def _allowed_tools(reader: _Reader, found: dict[str, object]) -> tuple[str, ...]
     return reader.texts(found, "allowed_tools")
 
 
-def _plugins(reader: _Reader, found: object) -> tuple[Path, ...]:
+def _plugins(reader: _Reader, found: object, *, folder: Path) -> tuple[Path, ...]:
     if not isinstance(found, list):
         reader.fault("plugins", found, "a list of {path: DIR}")
         return ()
-    roots = tuple(filter(None, (_plugin(reader, item, f"plugins[{index}]") for index, item in enumerate(found))))
+    roots = tuple(
+        filter(None, (_plugin(reader, item, f"plugins[{index}]", folder=folder) for index, item in enumerate(found)))
+    )
     try:
         inspect_plugins(roots)
     except PluginError as fault:
@@ -192,7 +124,7 @@ def _plugins(reader: _Reader, found: object) -> tuple[Path, ...]:
     return roots
 
 
-def _plugin(reader: _Reader, item: object, place: str) -> Path | None:
+def _plugin(reader: _Reader, item: object, place: str, *, folder: Path) -> Path | None:
     """Return a plugin root; None when it cannot be delivered, and then the fault is noted."""
     if not isinstance(item, dict):
         reader.fault(place, item, "{path: DIR}")
@@ -204,7 +136,7 @@ def _plugin(reader: _Reader, item: object, place: str) -> Path | None:
         reader.fault(f"{place}.path", str(path), "a path that starts from the task file's folder")
         return None
     try:
-        return inspect_plugin(reader.folder / path).root if path.parts else None
+        return inspect_plugin(folder / path).root if path.parts else None
     except PluginError as fault:
         reader.fault(f"{place}.path", f"{path}, {fault.found}", fault.expected)
         return None

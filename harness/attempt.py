@@ -5,7 +5,7 @@ through the waits between. A turn that failed stays in the record beside its rep
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.caps import CapMeter, CapPolicy
 from harness.clock import NS_PER_US, Deadline
@@ -14,7 +14,9 @@ from harness.failures import Cause, failure_category
 from harness.kinds import EndStatus, StreamEnd
 from harness.launch import TurnRequest
 from harness.limits import RunLimits, exceeded_budget
+from harness.prices import Prices
 from harness.programs.program import Program
+from harness.record import TurnRecord
 from harness.retry import JITTER_SHARE, retry_rule
 from harness.statuses import Status
 from harness.tokens import TokenBuckets
@@ -32,12 +34,14 @@ class Surroundings:
         monotonic_ns: The monotonic clock, nanoseconds.
         sleep: Waits for a number of seconds.
         jitter: Draws from [0, 1) for the spread of the waits.
+        stop: Asked again and again; True ends what goes on as an interrupt does.
     """
 
     wall_us: Callable[[], int]
     monotonic_ns: Callable[[], int]
     sleep: Callable[[float], None]
     jitter: Callable[[], float]
+    stop: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +93,7 @@ def run_turns(
     session: str | None = None
     for iteration, ask in enumerate(asks, start=1):
         turn = attempt.turn(ask(session), iteration)
-        if turn.record.status is not EndStatus.COMPLETED or attempt.happened:
+        if turn.record.status is not EndStatus.COMPLETED or attempt.happened or attempt.interrupted:
             break
         session = turn.record.summary.session_id
     return attempt.result()
@@ -102,6 +106,7 @@ class _Attempt:
         self, program: Program, limits: RunLimits, cap: CapPolicy, *, around: Surroundings, watch: Watch | None
     ) -> None:
         self.happened: set[Status] = set()
+        self.interrupted = False
         self._program = program
         self._limits = limits
         self._cap = cap
@@ -123,13 +128,13 @@ class _Attempt:
             self._category = _category(turn)
             self._book(turn)
             delays_s = () if self._category is None else retry_rule(self._category).delays_s
-            if self.happened or turn.interrupted or repeated >= len(delays_s):
+            if self.happened or self.interrupted or repeated >= len(delays_s):
                 break
             if not self._wait(delays_s[repeated]):
-                self.happened.add(Status.TIMEOUT)
+                self.happened.update(() if self.interrupted else (Status.TIMEOUT,))
                 break
             repeated += 1
-        if self._category is not None and Status.TIMEOUT not in self.happened:
+        if self._category is not None and Status.TIMEOUT not in self.happened and not self.interrupted:
             self.happened.add(Status.ERROR)
         return turn
 
@@ -139,7 +144,7 @@ class _Attempt:
             turns=tuple(self._turns),
             happened=frozenset(self.happened),
             exhausted=any(turn.record.status is EndStatus.MAX_TURNS_EXHAUSTED for turn in self._turns),
-            interrupted=any(turn.interrupted for turn in self._turns),
+            interrupted=self.interrupted,
             retry_wait_us=self._waited_ns // NS_PER_US,
             category=self._category,
         )
@@ -156,8 +161,12 @@ class _Attempt:
             limits=TurnLimits(timeout_s=min(known) if known else None),
             watch=self._watch,
             turn=iteration,
+            stop=self._around.stop,
         )
+        if request.prices is not None:
+            turn = replace(turn, record=_priced(turn.record, request.prices))
         self._turns.append(turn)
+        self.interrupted = self.interrupted or turn.interrupted
         return turn
 
     def _book(self, turn: DrivenTurn) -> None:
@@ -170,15 +179,20 @@ class _Attempt:
             self.happened.add(overspent)
 
     def _wait(self, delay_s: float) -> bool:
-        """Wait before a repetition; False when the task's limit leaves no time for the wait."""
+        """Wait before a repetition; False when the task's limit leaves no time for it, or an interrupt ended it."""
         wait_s = delay_s * (1 + JITTER_SHARE * self._around.jitter())
         left_s = self._left_s()
         if left_s is not None and wait_s >= left_s:
             return False
         before_ns = self._around.monotonic_ns()
-        self._around.sleep(wait_s)
+        try:
+            self._around.sleep(wait_s)
+            self.interrupted = self._around.stop()
+        except KeyboardInterrupt:
+            # What ran before the wait is known and must not be lost with it.
+            self.interrupted = True
         self._waited_ns += self._around.monotonic_ns() - before_ns
-        return True
+        return not self.interrupted
 
     def _left_s(self) -> float | None:
         return None if self._deadline is None else max(self._deadline.remaining_ns() / _NS_PER_S, 0.0)
@@ -190,7 +204,19 @@ def _category(turn: DrivenTurn) -> str | None:
         return None
     summary = turn.record.summary
     drifted = summary.recognised == 0 and summary.end is StreamEnd.OPEN and turn.exit_code == 0
-    return failure_category(Cause(status=status, vocabulary_drift=drifted))
+    return failure_category(
+        Cause(
+            status=status,
+            vocabulary_drift=drifted,
+            provider_status=summary.provider_status,
+            provider_words=summary.provider_words,
+        )
+    )
+
+
+def _priced(record: TurnRecord, prices: Prices) -> TurnRecord:
+    """Return the record with the cost by the declared prices in place of the program's own figure."""
+    return replace(record, summary=replace(record.summary, cost_usd=prices.cost_usd(record.summary.usage)))
 
 
 def _spent(turns: Sequence[DrivenTurn]) -> tuple[TokenBuckets | None, float | None]:

@@ -21,6 +21,7 @@ _TICK_S = 0.05
 _NS_PER_S = 1_000_000_000
 Clock = Callable[[], int]
 Watch = Callable[[Event], bool]
+Stop = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +75,7 @@ def drive_turn(
     watch: Watch | None = None,
     listeners: Iterable[Listener] = (),
     turn: int = 1,
+    stop: Stop | None = None,
 ) -> DrivenTurn:
     """Run one turn to its end.
 
@@ -87,13 +89,14 @@ def drive_turn(
         watch: Told every event; returns True to stop the turn early after the line that made it.
         listeners: Told every event of the invocation.
         turn: Number of the turn in its dialogue, from 1.
+        stop: Asked again and again; True ends the turn as an interrupt does. A thread hears no Ctrl-C of its own.
 
     Raises:
         StartError: When the program cannot be started.
     """
     zero_ns = monotonic_ns()
     clock = TurnClock(wall_us=wall_us, monotonic_ns=monotonic_ns)
-    driver = _Driver(Invocation(harness, clock.anchor, turn=turn, listeners=listeners), meter, watch=watch)
+    driver = _Driver(Invocation(harness, clock.anchor, turn=turn, listeners=listeners), meter, watch=watch, stop=stop)
     bounds = limits if limits is not None else TurnLimits()
     limit_ns = None if bounds.timeout_s is None else round(bounds.timeout_s * _NS_PER_S)
     deadline = None if limit_ns is None else Deadline(limit_ns=limit_ns, monotonic_ns=monotonic_ns)
@@ -114,12 +117,13 @@ def drive_turn(
 class _Driver:
     """One turn while it goes on."""
 
-    def __init__(self, invocation: Invocation, meter: CapMeter, *, watch: Watch | None) -> None:
+    def __init__(self, invocation: Invocation, meter: CapMeter, *, watch: Watch | None, stop: Stop | None) -> None:
         self.invocation = invocation
         self.reasons: set[EndStatus] = set()
         self.interrupted = False
         self._meter = meter
         self._watch = watch
+        self._stop = stop
         self._skipped = 0
         self._overshoot_us: int | None = None
         self._swept: int | None = None
@@ -132,6 +136,9 @@ class _Driver:
         """Take line after line until the stream is over or something stops it."""
         drained_s = 0.0
         while not self.reasons and not child.ended:
+            if self._stop is not None and self._stop():
+                self.interrupted = True
+                return
             if deadline is not None and deadline.passed():
                 self.reasons.add(EndStatus.TIMEOUT)
                 return

@@ -18,7 +18,9 @@ _BY_WORDS = (
     ("agent_auth_error", r"unauthori[sz]ed|authentication|invalid api key|invalid x-api-key"),
     ("agent_billing_error", r"\bcredit\b|\bbilling\b|insufficient_quota|payment required"),
     ("agent_rate_limit", r"rate.?limit|too many requests"),
-    ("agent_api_error", r"overloaded|bad gateway|service unavailable|gateway timeout|connection (reset|refused|error)"),
+    ("agent_api_error", r"overloaded|bad gateway|service unavailable|gateway timeout|server ?error"),
+    ("agent_api_error", r"connection (reset|refused|error|failed)|stream disconnected|network (issue|error)"),
+    ("agent_api_error", r"other side closed"),
 )
 
 

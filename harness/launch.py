@@ -9,6 +9,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Protocol
 
+from harness.prices import Prices
+
 
 class WireApi(Enum):
     """The provider protocol that a route speaks."""
@@ -55,6 +57,7 @@ class TurnRequest:
         plugins: Absolute plugin roots to deliver natively.
         path_prefix: Folders put before PATH, mock tools first.
         native_budget_usd: Cost limit for programs with a native one; None means none.
+        prices: Declared prices that every turn's cost is reckoned by; None keeps the program's own figure.
     """
 
     prompt: str
@@ -75,6 +78,7 @@ class TurnRequest:
     plugins: tuple[Path, ...] = ()
     path_prefix: tuple[Path, ...] = ()
     native_budget_usd: float | None = None
+    prices: Prices | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,16 +7,19 @@ are UTC and aware.
 
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 from harness.clock import US_PER_MS, Anchor, Stamp
 from harness.kinds import EndStatus, ToolStatus
 from harness.record import Exact, Message, ToolCall, TurnRecord
+from harness.redaction import redacted
 from harness.task import TaskRecord
 from harness.tokens import USAGE_SEMANTICS, Reconciliation, TokenBuckets
 
 SCHEMA = "evenhand-harness-task-1"
+DOCUMENT = "task.json"
 STATUS_WORDS = {ToolStatus.OK: "success", ToolStatus.UNRESOLVED: "unknown"}
 CRASH_WORDS = {EndStatus.CRASHED: "crashed", EndStatus.TIMEOUT: "timed out"}
 DEFAULT_LIMIT = "provider default, not verified"
@@ -30,19 +33,22 @@ class RunFolderError(ValueError):
     """A task cannot be written where it asks to be."""
 
 
-def write_task(run: Path, task: TaskRecord) -> Path:
+def write_task(run: Path, task: TaskRecord, *, secrets: Iterable[str] = ()) -> Path:
     """Write one attempt below a run folder and return the file.
+
+    Args:
+        run: The run folder.
+        task: The attempt.
+        secrets: Credentials that are taken out of every text.
 
     Raises:
         RunFolderError: When the arm or task name leads out of the run folder, or the attempt was written before.
         OSError: When it cannot be written.
     """
-    names = PurePosixPath(task.arm, task.task_id)
-    if names.is_absolute() or ".." in names.parts or not task.arm or not task.task_id:
-        raise RunFolderError(f"arm {task.arm!r} and task {task.task_id!r} name no folder below the run")
-    path = run.joinpath(*names.parts, f"{task.attempt:02d}", "task.json")
+    path = attempt_folder(run, task.arm, task.task_id, attempt=task.attempt) / DOCUMENT
     path.parent.mkdir(parents=True, exist_ok=True)
-    text = json.dumps(task_document(task), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    document = redacted(task_document(task), secrets)
+    text = json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         partial.write_text(text, encoding="utf-8")
@@ -53,6 +59,18 @@ def write_task(run: Path, task: TaskRecord) -> Path:
     finally:
         partial.unlink(missing_ok=True)
     return path
+
+
+def attempt_folder(run: Path, arm: str, task_id: str, *, attempt: int) -> Path:
+    """Return the folder of an attempt, whether it is there or not.
+
+    Raises:
+        RunFolderError: When the arm or task name leads out of the run folder.
+    """
+    names = PurePosixPath(arm, task_id)
+    if names.is_absolute() or ".." in names.parts or not arm or not task_id:
+        raise RunFolderError(f"arm {arm!r} and task {task_id!r} name no folder below the run")
+    return run.joinpath(*names.parts, f"{attempt:02d}")
 
 
 def task_document(task: TaskRecord) -> Document:
@@ -85,6 +103,7 @@ def task_document(task: TaskRecord) -> Document:
         "findings": list(task.findings),
         "max_output_tokens": task.output_limit,
         "output_limit_standing": DEFAULT_LIMIT if task.output_limit is None else REQUESTED_LIMIT,
+        "concurrency": None if task.concurrency is None else asdict(task.concurrency),
         "cap": None if task.cap is None else {"unit": task.cap.unit.value, "rule": task.cap.rule.value},
         "task_config": {"resolved": {"run_limits": {"max_turns": task.cap_limit}}},
         "iterations": [turn_document(turn) for turn in task.turns],

@@ -13,6 +13,19 @@ from harness.record import Exact, TurnRecord, sum_measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Concurrency:
+    """How many attempts shared the machine.
+
+    Attributes:
+        jobs: Attempts that the run was allowed to make at a time, at least 1.
+        at_once: The most that went on at any instant of this attempt, itself included; of this run alone.
+    """
+
+    jobs: int
+    at_once: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
     """One attempt of one arm at one task.
 
@@ -39,6 +52,7 @@ class TaskRecord:
         findings: What a reader of the attempt must know, in words of ours; never a program's.
         output_limit: Output tokens that each request was asked to keep to; None leaves the provider's default,
             which nobody verified.
+        concurrency: How many attempts shared the machine; None when that was not noted.
     """
 
     task_id: str
@@ -62,6 +76,7 @@ class TaskRecord:
     ignored: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     output_limit: int | None = None
+    concurrency: Concurrency | None = None
 
     def agent_wall_us(self) -> int | None:
         """Return the sum of the turns' positive durations, or None when no turn has one."""

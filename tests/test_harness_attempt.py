@@ -167,3 +167,62 @@ def test_a_budget_ends_the_dialogue_after_the_turn_that_overspent_it(
     found = run(tmp_path, Scripted([(GOOD, 0), (GOOD, 0)]), turns=3, limits=limits)
     assert len(found.turns) == 2
     assert found.happened == frozenset({status})
+
+
+def test_a_refused_credential_is_not_repeated_and_a_broken_provider_is(tmp_path: Path) -> None:
+    """The provider's word decides: 401 is as wrong the second time, 500 may be over."""
+
+    def failing(status: int) -> str:
+        line = {"role": "assistant", "stopReason": "error", "errorMessage": f"{status} no", "responseId": "r"}
+        end = json.dumps({"type": "turn_end", "message": line})
+        return "\n".join([*OPEN.splitlines()[:-1], end]) + "\n"
+
+    clock = Clock()
+    found = run(tmp_path, Scripted([(failing(401), 0)]), clock=clock)
+    assert (found.category, found.happened, clock.sleeps) == ("agent_auth_error", frozenset({Status.ERROR}), [])
+    found = run(tmp_path, Scripted([(failing(500), 0), (GOOD, 0)]), clock=clock)
+    assert (found.category, found.happened, clock.sleeps) == (None, frozenset(), [5 * 1.25])
+
+
+def test_a_stop_during_a_wait_keeps_what_ran(tmp_path: Path) -> None:
+    told: list[float] = []
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000,
+        monotonic_ns=time.monotonic_ns,
+        sleep=told.append,
+        jitter=lambda: 0.0,
+        stop=lambda: bool(told),
+    )
+    found = attempt_of(tmp_path, Scripted([(OPEN, 0)] * 3), around)
+    assert (len(found.turns), found.interrupted, found.happened) == (1, True, frozenset())
+
+
+def test_ctrl_c_during_a_wait_keeps_what_ran(tmp_path: Path) -> None:
+    def interrupt(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000, monotonic_ns=time.monotonic_ns, sleep=interrupt, jitter=lambda: 0.0
+    )
+    found = attempt_of(tmp_path, Scripted([(OPEN, 0)] * 3), around)
+    assert (len(found.turns), found.interrupted, found.happened) == (1, True, frozenset())
+
+
+def test_a_stop_ends_the_turn_that_runs(tmp_path: Path) -> None:
+    until = time.monotonic() + 0.3
+    around = Surroundings(
+        wall_us=lambda: time.time_ns() // 1000,
+        monotonic_ns=time.monotonic_ns,
+        sleep=time.sleep,
+        jitter=lambda: 0.0,
+        stop=lambda: time.monotonic() > until,
+    )
+    found = attempt_of(tmp_path, Scripted([(OPEN, 60)]), around)
+    assert (len(found.turns), found.interrupted, found.category) == (1, True, None)
+    assert found.turns[0].interrupted
+
+
+def attempt_of(folder: Path, program: Scripted, around: Surroundings) -> AttemptTurns:
+    """Run one turn in given surroundings."""
+    request = TurnRequest(prompt="1", workdir=folder, home=folder, environment={})
+    return run_turns(program, [lambda _: request], limits=RunLimits(), cap=DEFAULT_CAPS[Harness.PI], around=around)

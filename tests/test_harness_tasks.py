@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from harness.attempt import Surroundings
+from harness.journal import Event, JournalError, verify
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
@@ -18,6 +19,7 @@ from harness.run_folder import RunFolderError, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
+from harness.tasks.run_log import JOURNAL, RunLog, Written
 from harness.tasks.sandbox import fresh_sandbox
 from harness.tasks.task import FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task, WorkCriterion
 
@@ -26,11 +28,11 @@ ROWS: list[Row] = [[0, "turn_start"], [1, "delta"], [2, "turn_end"]]
 ANSWER = FileExists(path=PurePosixPath("answer"))
 
 
-def lines() -> list[str]:
+def lines(session: str = "s1") -> list[str]:
     """Return the lines of a turn of pi that stops by itself."""
     found = [dict(line) for _, line in script_lines(Harness.PI, ROWS)]
     found[-1]["message"] = {"role": "assistant", "stopReason": "stop", "responseId": "r1"}
-    return [json.dumps({"type": "session", "id": "s1"}), *(json.dumps(line) for line in found)]
+    return [json.dumps({"type": "session", "id": session}), *(json.dumps(line) for line in found)]
 
 
 @dataclass
@@ -39,13 +41,15 @@ class Fake:
 
     work: str = "pass"
     crashes: int = 0
+    session: str = "s1"
+    secrets: tuple[str, ...] = ()
     asked: list[TurnRequest] = field(default_factory=list)
     harness: Harness = Harness.PI
     notes: tuple[str, ...] = ()
 
     def launch(self, request: TurnRequest) -> Launch:
         self.asked.append(request)
-        said = lines()[:2] if len(self.asked) <= self.crashes else lines()
+        said = lines(self.session)[:2] if len(self.asked) <= self.crashes else lines(self.session)
         program = f"{self.work}\nfor line in {said!r}: print(line, flush=True)"
         return Launch(
             argv=(sys.executable, "-I", "-S", "-c", program),
@@ -54,6 +58,7 @@ class Fake:
             conversation=Prompt(request.prompt),
             ignored=("system_prompt",),
             notes=self.notes,
+            secrets=self.secrets,
         )
 
 
@@ -208,3 +213,56 @@ def test_a_plugin_that_cannot_be_delivered_is_refused_before_any_line_runs(tmp_p
     with pytest.raises(PluginError, match="found no folder"):
         attempt(Fake(), plugins=(tmp_path / "none",), pre_run=(f"touch {tmp_path}/ran",))
     assert not (tmp_path / "ran").exists()
+
+
+def logged(folder: Path, done: Attempt, *, environment: dict[str, str] | None = None) -> Written:
+    """Begin and finish an attempt in a run log."""
+    log = RunLog(folder, environment or {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
+    return log.finish(done, Labels(arm="a"))
+
+
+def test_a_run_leaves_a_document_turn_metrics_and_a_whole_journal(tmp_path: Path) -> None:
+    written = logged(tmp_path, attempt(Fake()))
+    assert (written.turns, written.without_usage, written.dropped) == (1, 1, 0)
+    (line,) = (written.document.parent / "turns.jsonl").read_text("utf-8").splitlines()
+    assert json.loads(line)["sessionId"] == "s1"
+    journal = verify(tmp_path / JOURNAL)
+    assert [entry.event for entry in journal.entries] == [Event.STARTED, Event.FINISHED]
+    assert journal.answer("a/t/00").finished
+
+
+def test_turn_metrics_may_be_disabled(tmp_path: Path) -> None:
+    written = logged(tmp_path, attempt(Fake()), environment={"OMK_TURN_METRICS": "0"})
+    assert written.turns is None
+    assert not (written.document.parent / "turns.jsonl").exists()
+
+
+def test_an_attempt_that_began_and_was_never_written_is_known_as_lost(tmp_path: Path) -> None:
+    def begun() -> bool:
+        log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+        return log.begin("t", Labels(arm="a"), harness="pi")
+
+    assert not begun()
+    with (tmp_path / JOURNAL).open("ab") as file:
+        file.write(b'{"half')
+    assert begun()
+    assert verify(tmp_path / JOURNAL).answer("a/t/00").recoveries == 1
+
+
+def test_a_journal_that_was_altered_stops_the_run(tmp_path: Path) -> None:
+    logged(tmp_path, attempt(Fake()))
+    path = tmp_path / JOURNAL
+    path.write_bytes(path.read_bytes().replace(b"run_finished", b"run_finishes"))
+    with pytest.raises(JournalError):
+        logged(tmp_path, attempt(Fake()))
+
+
+def test_no_credential_that_a_program_repeats_is_written(tmp_path: Path) -> None:
+    key = "".join(["fake", "-", "credential-9"])
+    done = attempt(Fake(session=key, secrets=(key,)))
+    assert done.record.turns[0].summary.session_id == key
+    written = logged(tmp_path, done)
+    assert written.turns == 1
+    for path in written.document.parent.iterdir():
+        assert key not in path.read_text("utf-8")

@@ -5,15 +5,18 @@ Clocks and the wait are handed in. A capped turn is graded and never repeated; a
 
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from harness.attempt import Ask, Surroundings, run_turns
 from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
+from harness.kinds import Harness
 from harness.launch import Launch, TurnRequest
-from harness.programs.plugins import inspect_plugins
+from harness.prices import Prices
+from harness.programs.plugins import Plugin, inspect_plugins
 from harness.programs.program import Program
 from harness.programs.vocabulary import drift_findings
+from harness.record import TurnRecord
 from harness.statuses import Facts, Status, final_status
 from harness.task import TaskRecord
 from harness.tasks.grading import UNGRADED, Evidence, Grade
@@ -47,11 +50,15 @@ class Attempt:
         record: What was measured.
         crash: Why its last turn counts as crashed; None when it does not.
         interrupted: The runner itself was told to stop.
+        prices: The declared prices of its turns; None when none were.
+        secrets: Credentials that its programs were given; they stand in nothing that is recorded.
     """
 
     record: TaskRecord
     crash: str | None
     interrupted: bool
+    prices: Prices | None = None
+    secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
 
 class _Noting:
@@ -61,6 +68,7 @@ class _Noting:
         self.harness = program.harness
         self.ignored: set[str] = set()
         self.notes: set[str] = set()
+        self.secrets: set[str] = set()
         self._program = program
 
     def launch(self, request: TurnRequest) -> Launch:
@@ -72,6 +80,7 @@ class _Noting:
         launch = self._program.launch(request)
         self.ignored.update(launch.ignored)
         self.notes.update(launch.notes)
+        self.secrets.update(launch.secrets)
         return launch
 
 
@@ -104,15 +113,8 @@ def make_attempt(
     happened = found.happened if built else found.happened | {Status.BUILD_FAILED}
     graded_ns = around.monotonic_ns()
     turns = tuple(turn.record for turn in found.turns)
-    loaded = frozenset(name for plugin in plugins for name in plugin.skills)
-    evidence = Evidence(
-        harness=program.harness,
-        request=request,
-        loaded=loaded,
-        turns=turns,
-        environment=_plain(request.environment),
-    )
-    grade = UNGRADED if happened or found.interrupted else _grade(task, evidence)
+    stopped = bool(happened) or found.interrupted
+    grade = UNGRADED if stopped else _grade(task, request, harness=program.harness, turns=turns, plugins=plugins)
     end_ns = around.monotonic_ns()
     record = TaskRecord(
         task_id=task.task_id,
@@ -137,7 +139,13 @@ def make_attempt(
         output_limit=request.max_output_tokens,
     )
     crash = found.turns[-1].crash if found.turns else None
-    return Attempt(record=record, crash=crash, interrupted=found.interrupted)
+    return Attempt(
+        record=record,
+        crash=crash,
+        interrupted=found.interrupted,
+        prices=request.prices,
+        secrets=frozenset(noting.secrets),
+    )
 
 
 def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:
@@ -155,12 +163,21 @@ def _lines(lines: tuple[str, ...], request: TurnRequest) -> bool:
         return False
 
 
-def _grade(task: Task, evidence: Evidence) -> Grade:
+def _grade(
+    task: Task, request: TurnRequest, *, harness: Harness, turns: tuple[TurnRecord, ...], plugins: tuple[Plugin, ...]
+) -> Grade:
     """Return what the checks say; nothing when the task has none."""
     if not task.criteria:
         return UNGRADED
-    if not _lines(task.post_run, evidence.request):
+    if not _lines(task.post_run, request):
         return Grade(passed=False)
+    evidence = Evidence(
+        harness=harness,
+        request=request,
+        loaded=frozenset(name for plugin in plugins for name in plugin.skills),
+        turns=turns,
+        environment=_plain(request.environment),
+    )
     return grade_work(task.criteria, evidence)
 
 
