@@ -81,6 +81,7 @@ class ToolCall:
         duration_us: completed - started, or a duration that the stream reports without bounds; None when neither.
         parent: Id of the sub-agent that made it; None on the main thread.
         rollout: Bounds that codex wrote elsewhere, a diagnostic that no bucket reads; None where there are none.
+        skills: Names of the skills that it used, by what the agent asked for.
     """
 
     call_id: str
@@ -93,6 +94,7 @@ class ToolCall:
     duration_us: int | None = None
     parent: str | None = None
     rollout: Span | None = None
+    skills: tuple[str, ...] = ()
 
     def span(self) -> Span | None:
         """Return its bounds when both were observed in order, else None."""
@@ -117,6 +119,7 @@ class Summary:
         unknown: Up to 8 kinds that are not, sorted.
         provider_retries: Retries of the provider that the stream reports.
         quality: What a reader of the times must know.
+        skills: Skills that the program says it loaded, sorted; None when its stream does not say.
         provider_status: HTTP status of the provider's failure that stands, 400 to 599; None when there is none, or the
             stream does not tell it.
         provider_words: That failure's kind and message, to sort it by; never written anywhere. None when there is none.
@@ -135,6 +138,7 @@ class Summary:
     unknown: tuple[str, ...] = ()
     provider_retries: int = 0
     quality: frozenset[Quality] = frozenset()
+    skills: tuple[str, ...] | None = None
     provider_status: int | None = None
     provider_words: str | None = field(default=None, repr=False)
     background: tuple[str, ...] = ()

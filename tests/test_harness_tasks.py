@@ -15,13 +15,14 @@ from harness.journal import Event, JournalError, verify
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
+from harness.programs.plugins import PluginError
 from harness.run_folder import RunFolderError, task_document, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
 from harness.tasks.run_log import JOURNAL, RunLog, Written
 from harness.tasks.sandbox import fresh_sandbox
-from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
+from harness.tasks.task import FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task, WorkCriterion
 
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "FAKE_CREDENTIAL": "absent"}
 ROWS: list[Row] = [[0, "turn_start"], [1, "delta"], [2, "turn_end"]]
@@ -45,6 +46,7 @@ class Fake:
     secrets: tuple[str, ...] = ()
     asked: list[TurnRequest] = field(default_factory=list)
     harness: Harness = Harness.PI
+    notes: tuple[str, ...] = ()
 
     def launch(self, request: TurnRequest) -> Launch:
         self.asked.append(request)
@@ -56,6 +58,7 @@ class Fake:
             cwd=request.workdir,
             conversation=Prompt(request.prompt),
             ignored=("system_prompt",),
+            notes=self.notes,
             secrets=self.secrets,
         )
 
@@ -203,7 +206,7 @@ def test_the_lines_of_a_task_do_not_see_the_callers_credentials() -> None:
         (JsonCheck(path=PurePosixPath("bad.json"), equals=None), False),
     ],
 )
-def test_a_check_passes_only_on_what_stands_in_the_sandbox(criterion: Criterion, *, passed: bool) -> None:
+def test_a_check_passes_only_on_what_stands_in_the_sandbox(criterion: WorkCriterion, *, passed: bool) -> None:
     with fresh_sandbox() as sandbox:
         (sandbox.work / "a.json").write_text('{"n": [1, 2], "yes": true}', encoding="utf-8")
         (sandbox.work / "bad.json").write_text("{", encoding="utf-8")
@@ -237,6 +240,29 @@ def test_a_task_document_says_what_was_ignored_and_which_output_limit_was_asked_
     )
     assert document["error_category"] is None
     assert document["iterations"][0]["session_id"] == "s1"
+
+
+def test_what_must_be_known_of_a_start_and_of_a_check_is_found_in_the_record() -> None:
+    done = attempt(Fake(notes=("plugin p: hooks dropped",)), criteria=(SkillTriggered(skill="polish"),))
+    assert done.record.findings == (
+        "plugin p: hooks dropped",
+        "skill_triggered polish: not measured, no plugin of the task holds it",
+    )
+    assert (done.record.final_status, done.record.score, done.record.grading_us) == ("NOT_GRADED", None, None)
+
+
+def test_a_task_that_asks_for_something_of_the_program_is_heard() -> None:
+    fake = Fake()
+    attempt(fake, system_prompt="Be brief.", disallowed_tools=("read",), effort="low")
+    (asked,) = fake.asked
+    assert (asked.system_prompt, asked.disallowed_tools, asked.effort) == ("Be brief.", ("read",), "low")
+    assert asked.allowed_tools is None
+
+
+def test_a_plugin_that_cannot_be_delivered_is_refused_before_any_line_runs(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match="found no folder"):
+        attempt(Fake(), plugins=(tmp_path / "none",), pre_run=(f"touch {tmp_path}/ran",))
+    assert not (tmp_path / "ran").exists()
 
 
 def logged(folder: Path, done: Attempt, *, environment: dict[str, str] | None = None) -> Written:

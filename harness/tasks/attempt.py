@@ -11,21 +11,25 @@ from dataclasses import dataclass, field, replace
 from harness.attempt import Ask, AttemptTurns, Surroundings, run_turns
 from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
-from harness.kinds import EndStatus
+from harness.kinds import EndStatus, Harness
 from harness.launch import Launch, TurnRequest
 from harness.prices import Prices
+from harness.programs.plugins import inspect_plugins
 from harness.programs.program import Program
+from harness.programs.vocabulary import drift_findings
+from harness.record import TurnRecord
 from harness.statuses import Facts, Status, final_status
 from harness.task import TaskRecord
 from harness.tasks.container import Place, place_of
 from harness.tasks.criteria import passes
 from harness.tasks.early import Watcher
 from harness.tasks.findings import budget_findings, early_findings, turn_findings
+from harness.tasks.grading import UNGRADED, Evidence, Grade
+from harness.tasks.grading import grade as grade_work
 from harness.tasks.sandbox import CommandError, LineTimeoutError
 from harness.tasks.task import Task
 
 _LINE_TIMEOUT_S = 300.0
-_BUILD_FAILED = frozenset({Status.BUILD_FAILED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,11 +67,12 @@ class Attempt:
 
 
 class _Noting:
-    """A program in its place, whose launches are asked what they ignore."""
+    """A program in its place, whose launches are asked what they ignore and what must be known of them."""
 
     def __init__(self, program: Program, place: Place) -> None:
         self.harness = program.harness
         self.ignored: set[str] = set()
+        self.notes: set[str] = set()
         self.secrets: set[str] = set()
         self._program = program
         self._place = place
@@ -80,24 +85,53 @@ class _Noting:
         """
         launch = self._program.launch(request)
         self.ignored.update(launch.ignored)
+        self.notes.update(launch.notes)
         self.secrets.update(launch.secrets)
         self._place.clear()
         return self._place.placed(launch)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Grade:
-    """What grading found.
+class _Made:
+    """An attempt that was run and graded, before it is written down.
 
     Attributes:
-        passed: Whether the checks passed; None when it was not graded.
-        happened: What could not be done.
-        findings: What a reader must know.
+        noting: The program, with what its launches said.
+        found: Its turns.
+        built: Whether the lines before them ended well.
+        grade: What grading found.
+        watcher: What watched for an early stop.
+        setup_us: Work before the first turn.
+        grading_us: Work after the last.
     """
 
-    passed: bool | None = None
-    happened: frozenset[Status] = frozenset()
-    findings: tuple[str, ...] = ()
+    noting: _Noting
+    found: AttemptTurns
+    built: bool
+    grade: Grade
+    watcher: Watcher
+    setup_us: int
+    grading_us: int
+
+    def happened(self) -> frozenset[Status]:
+        """Return the endings that running brought about."""
+        return self.found.happened if self.built else self.found.happened | {Status.BUILD_FAILED}
+
+    def turns(self) -> tuple[TurnRecord, ...]:
+        """Return the records of the turns."""
+        return tuple(turn.record for turn in self.found.turns)
+
+    def findings(self, task: Task) -> tuple[str, ...]:
+        """Return what a reader must know."""
+        turns, decided = self.turns(), self.watcher.result(stopped=_stopped(self.found))
+        return (
+            *sorted(self.noting.notes),
+            *turn_findings(turns),
+            *budget_findings(task.limits, turns),
+            *early_findings(decided, checks=len(task.criteria)),
+            *self.grade.findings,
+            *drift_findings(turns),
+        )
 
 
 def make_attempt(
@@ -117,28 +151,8 @@ def make_attempt(
         StartError: When its process cannot be started.
     """
     started_wall_us, zero_ns = around.wall_us(), around.monotonic_ns()
-    with place_of(task.image, request) as place:
-        noting = _Noting(program, place)
-        built = _first_failing(task.pre_run, request, place) is None
-        setup_us = (around.monotonic_ns() - zero_ns) // NS_PER_US
-        cap = DEFAULT_CAPS[program.harness]
-        asks = [_ask(task, request, prompt=prompt) for prompt in task.turns] if built else []
-        watcher = Watcher(task.armed(), lambda check: passes(check, request.workdir, environment={}))
-        found = run_turns(noting, asks, limits=task.limits, cap=cap, around=around, watch=watcher)
-        place.clear()
-        graded_ns = around.monotonic_ns()
-        graded = _grade(task, request, place, found=found) if built else _Grade(happened=_BUILD_FAILED)
-        end_ns = around.monotonic_ns()
-    happened = found.happened | graded.happened
-    passed = None if happened else graded.passed
-    decided = watcher.result(stopped=_stopped(found))
-    turns = tuple(turn.record for turn in found.turns)
-    findings = (
-        *turn_findings(turns),
-        *budget_findings(task.limits, turns),
-        *early_findings(decided, checks=len(task.criteria)),
-        *graded.findings,
-    )
+    made = _make(program, task, replace(request, **task.wishes()), around=around)
+    passed, found, happened = made.grade.passed, made.found, made.happened()
     record = TaskRecord(
         task_id=task.task_id,
         arm=labels.arm,
@@ -146,29 +160,57 @@ def make_attempt(
         attempt=labels.attempt,
         model=request.model,
         started_wall_us=started_wall_us,
-        duration_us=(end_ns - zero_ns) // NS_PER_US,
-        setup_us=setup_us,
-        grading_us=None if passed is None else (end_ns - graded_ns) // NS_PER_US,
+        duration_us=(around.monotonic_ns() - zero_ns) // NS_PER_US,
+        setup_us=made.setup_us,
+        grading_us=None if passed is None else made.grading_us,
         retry_wait_us=found.retry_wait_us,
         final_status=final_status(Facts(happened=happened, passed=passed, exhausted=found.exhausted)).value,
         score=None if passed is None else float(passed),
-        cap=None if task.limits.max_turns is None else cap,
+        cap=None if task.limits.max_turns is None else DEFAULT_CAPS[program.harness],
         cap_limit=task.limits.max_turns,
-        turns=turns,
+        turns=made.turns(),
         simulated=labels.simulated,
         category=found.category,
-        ignored=tuple(sorted(noting.ignored)),
-        findings=findings,
+        ignored=tuple(sorted(made.noting.ignored)),
+        findings=made.findings(task),
         output_limit=request.max_output_tokens,
-        early_stop=decided,
+        early_stop=made.watcher.result(stopped=_stopped(found)),
     )
-    crash = found.turns[-1].crash if found.turns else None
     return Attempt(
         record=record,
-        crash=crash,
+        crash=found.turns[-1].crash if found.turns else None,
         interrupted=found.interrupted,
         prices=request.prices,
-        secrets=frozenset(noting.secrets),
+        secrets=frozenset(made.noting.secrets),
+    )
+
+
+def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroundings) -> _Made:
+    zero_ns = around.monotonic_ns()
+    # A plugin that cannot be delivered is refused before anything is started.
+    plugins = inspect_plugins(request.plugins)
+    with place_of(task.image, request) as place:
+        noting = _Noting(program, place)
+        built = _first_failing(task.pre_run, request, place) is None
+        begun_ns = around.monotonic_ns()
+        cap, asks = DEFAULT_CAPS[program.harness], [_ask(task, request, prompt=prompt) for prompt in task.turns]
+        watcher = Watcher(task.armed(), lambda check: passes(check, request.workdir, environment={}))
+        found = run_turns(noting, asks if built else [], limits=task.limits, cap=cap, around=around, watch=watcher)
+        place.clear()
+        over_ns = around.monotonic_ns()
+        grade = UNGRADED
+        if built and not found.happened and not found.interrupted:
+            loaded = frozenset(name for plugin in plugins for name in plugin.skills)
+            grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
+        end_ns = around.monotonic_ns()
+    return _Made(
+        noting=noting,
+        found=found,
+        built=built,
+        grade=grade,
+        watcher=watcher,
+        setup_us=(begun_ns - zero_ns) // NS_PER_US,
+        grading_us=(end_ns - over_ns) // NS_PER_US,
     )
 
 
@@ -181,12 +223,11 @@ def _stopped(found: AttemptTurns) -> bool:
 
 
 def _first_failing(lines: tuple[str, ...], request: TurnRequest, place: Place) -> int | None:
-    """Run shell lines in order; return the number from 1 of the one that did not end with 0, None when all did."""
-    for number, line in enumerate(lines, start=1):
+    """Run shell lines in order; return the number from 0 of the one that did not end with 0, None when all did."""
+    plain = _plain(request.environment)
+    for number, line in enumerate(lines):
         try:
-            code = place.run_line(
-                line, request.workdir, environment=_plain(request.environment), timeout_s=_LINE_TIMEOUT_S
-            )
+            code = place.run_line(line, request.workdir, environment=plain, timeout_s=_LINE_TIMEOUT_S)
         except (CommandError, LineTimeoutError):
             return number
         if code != 0:
@@ -194,20 +235,27 @@ def _first_failing(lines: tuple[str, ...], request: TurnRequest, place: Place) -
     return None
 
 
-def _grade(task: Task, request: TurnRequest, place: Place, *, found: AttemptTurns) -> _Grade:
-    """Prepare and make the checks, unless the attempt failed or its armed checks have decided it."""
-    if found.happened or found.interrupted:
-        return _Grade()
+def _grade(
+    task: Task, request: TurnRequest, *, harness: Harness, found: AttemptTurns, place: Place, loaded: frozenset[str]
+) -> Grade:
+    """Prepare and make the checks, unless the armed ones have decided the attempt."""
     if _stopped(found):
-        return _Grade(passed=True)
+        return Grade(passed=True)
     failed = _first_failing(task.post_run, request, place)
-    said = () if failed is None else (f"post_run[{failed - 1}] did not end with 0; nothing was checked",)
-    if not task.criteria or failed is not None:
-        return _Grade(passed=False if task.criteria else None, findings=said)
-    plain = _plain(request.environment)
-    return _Grade(
-        passed=all(passes(check, request.workdir, environment=plain, run=place.run_line) for check in task.criteria)
+    if failed is not None:
+        said = f"post_run[{failed}] did not end with 0; nothing was checked"
+        return Grade(passed=False if task.criteria else None, findings=(said,))
+    if not task.criteria:
+        return UNGRADED
+    evidence = Evidence(
+        harness=harness,
+        request=request,
+        loaded=loaded,
+        turns=tuple(turn.record for turn in found.turns),
+        environment=_plain(request.environment),
+        run=place.run_line,
     )
+    return grade_work(task.criteria, evidence)
 
 
 def _plain(environment: Mapping[str, str]) -> dict[str, str]:

@@ -144,7 +144,7 @@ def place_of(image: str | None, request: TurnRequest) -> Iterator[Place]:
     name = f"evenhand-{request.workdir.parent.name}"
     container = Container(engine=engine, name=name, client=client, folder=request.workdir)
     programs = cache_folder(request.environment)
-    shared = [f"{path}:{path}:ro" for path in (programs, _DRIVERS) if path.is_dir()]
+    shared = [f"{path}:{path}:ro" for path in (programs, _DRIVERS, *request.plugins) if path.is_dir()]
     own = [f"{path}:{path}" for path in (request.workdir, request.home)]
     try:
         if not container.start(image, *own, *shared):

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 from typing import Protocol, assert_never
 
 from harness.tasks.sandbox import CommandError, LineTimeoutError, run_line
-from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand
+from harness.tasks.task import FileContains, FileExists, JsonCheck, RunCommand, WorkCriterion
 
 _MISSING = object()
 
@@ -18,7 +18,9 @@ class LineRunner(Protocol):
         """Return the line's exit code."""
 
 
-def passes(criterion: Criterion, sandbox: Path, *, environment: Mapping[str, str], run: LineRunner = run_line) -> bool:
+def passes(
+    criterion: WorkCriterion, sandbox: Path, *, environment: Mapping[str, str], run: LineRunner = run_line
+) -> bool:
     """Tell whether the work in a sandbox passes a check.
 
     Args:

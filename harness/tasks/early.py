@@ -9,34 +9,43 @@ from collections.abc import Callable, Iterable
 from harness.events import Event, ToolEnd, ToolStart
 from harness.kinds import ToolStatus
 from harness.task import EarlyStop
-from harness.tasks.task import Criterion
+from harness.tasks.task import ArmedCriterion, FileContains, FileExists, JsonCheck, SkillTriggered
 
-Check = Callable[[Criterion], bool]
+# Looks at a check of the work that stands at that moment.
+Check = Callable[[FileExists | FileContains | JsonCheck], bool]
 
 
 class Watcher:
     """Watches one attempt, through its turns and repetitions; told every event, it says whether to stop."""
 
-    def __init__(self, armed: Iterable[Criterion], check: Check) -> None:
+    def __init__(self, armed: Iterable[ArmedCriterion], check: Check) -> None:
         self._armed = tuple(armed)
         self._check = check
         self._passed: set[int] = set()
+        self._skills: set[str] = set()
         self._disarmed = False
 
     def __call__(self, event: Event) -> bool:
         """Make the checks at a tool call; tell whether every armed one has passed."""
         if self._disarmed or not self._armed or not _is_call(event):
             return False
+        if isinstance(event, ToolEnd) and event.call.status is ToolStatus.OK:
+            self._skills.update(event.call.skills)
         try:
             self._passed.update(
                 place
                 for place, criterion in enumerate(self._armed)
-                if place not in self._passed and self._check(criterion)
+                if place not in self._passed and self._passes(criterion)
             )
         except (OSError, RuntimeError, ValueError):
             self._disarmed = True
             return False
         return len(self._passed) == len(self._armed)
+
+    def _passes(self, criterion: ArmedCriterion) -> bool:
+        if isinstance(criterion, SkillTriggered):
+            return criterion.skill in self._skills
+        return self._check(criterion)
 
     def result(self, *, stopped: bool) -> EarlyStop | None:
         """Return what was decided; None when no check is armed."""

@@ -11,6 +11,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary
 from harness.reducers.fields import Line, filled, part, parts, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
 
@@ -21,6 +22,8 @@ TERMINAL = frozenset({"DONE", "ERROR", "CANCELED"})
 # What the program moves to the background after 10 s, and what the model's last word looks like.
 BACKGROUNDED = "run_command"
 WORDS = frozenset({"TEXT_RESPONSE", "FINISH"})
+# What a finished step adds to its arguments.
+RESULTS = frozenset({"combined_output", "exit_code", "output", "result"})
 COUNTS = ("prompt", "cached", "candidates", "thoughts")
 
 
@@ -129,7 +132,9 @@ class Antigravity:
             call_id = text(call, "id") or (
                 f"{name}@{filled(line, 'trajectory_id')}:{whole(line, 'step_index')}:{place}"
             )
-            events += self._ledger.open_call(call_id, name, started=at, parent=owner)
+            # Once the step is done, its arguments hold what the tool printed, too.
+            asked = {key: value for key, value in part(call, "args").items() if key not in RESULTS}
+            events += self._ledger.open_call(call_id, name, started=at, parent=owner, skills=used_skills(name, asked))
             known = self._ledger.calls[call_id]
             if owner is None:
                 self._places.setdefault(call_id, whole(line, "step_index") or 0)
