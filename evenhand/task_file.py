@@ -10,9 +10,13 @@ from typing import Any
 from evenhand.yaml_fields import Reader as _Reader
 from evenhand.yaml_fields import YamlFileError, YamlUnreadableError, parse_mapping, read_text
 from harness.limits import LimitError, RunLimits
-from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
+from harness.programs.plugins import PluginError, inspect_plugin, inspect_plugins
+from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task
 
-KEYS = ("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run")
+KEYS = (
+    *("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run", "image"),
+    *("system_prompt", "allowed_tools", "disallowed_tools", "permission_mode", "effort", "plugins"),
+)
 LIMITS = {
     "max_turns": "max_turns",
     "task_timeout": "task_timeout_s",
@@ -24,10 +28,11 @@ LIMITS = {
     "stop_early": "stop_early",
 }
 CRITERIA = {
-    "file_exists": ("path",),
-    "file_contains": ("path", "text"),
+    "file_exists": ("path", "stop_when_passed"),
+    "file_contains": ("path", "text", "stop_when_passed"),
     "run_command": ("command", "exit_code", "timeout"),
-    "json_check": ("path", "at", "equals"),
+    "json_check": ("path", "at", "equals", "stop_when_passed"),
+    "skill_triggered": ("skill", "stop_when_passed"),
 }
 
 
@@ -46,23 +51,28 @@ def read_task(path: Path) -> Task:
         TaskFileError: When it does not follow the schema.
         TaskUnreadableError: When it cannot be read.
     """
-    return parse_task(read_text(path, error=TaskUnreadableError), name=path.name)
+    return parse_task(read_text(path, error=TaskUnreadableError), name=path.name, folder=path.parent)
 
 
-def parse_task(text: str, *, name: str) -> Task:
+def parse_task(text: str, *, name: str, folder: Path = Path()) -> Task:
     """Check the text of a task file.
+
+    Args:
+        text: The file's content.
+        name: Its name, for faults.
+        folder: Its folder, which the paths of plugins start from.
 
     Raises:
         TaskFileError: When it does not follow the schema.
     """
     reader, found = parse_mapping(text, name=name, expected="task_id and prompt", error=TaskFileError)
-    task = _task(reader, found)
+    task = _task(reader, found, folder=folder)
     if task is None or reader.faults:
         raise TaskFileError(reader.told())
     return task
 
 
-def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
+def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | None:
     reader.known(found, "", KEYS)
     limits = _limits(reader, found.get("run_limits", {}))
     task_id = reader.text(found, "", "task_id")
@@ -78,8 +88,59 @@ def _task(reader: _Reader, found: dict[str, object]) -> Task | None:
             limits=limits,
             pre_run=reader.texts(found, "pre_run"),
             post_run=reader.texts(found, "post_run"),
+            image=reader.text(found, "", "image") if found.get("image") is not None else None,
+            system_prompt=_optional(reader, found, "system_prompt"),
+            allowed_tools=_allowed_tools(reader, found),
+            disallowed_tools=reader.texts(found, "disallowed_tools"),
+            permission_mode=_optional(reader, found, "permission_mode"),
+            effort=_optional(reader, found, "effort"),
+            plugins=_plugins(reader, found.get("plugins", []), folder=folder),
         )
     )
+
+
+def _optional(reader: _Reader, found: dict[str, object], key: str) -> str | None:
+    return None if found.get(key) is None else reader.text(found, "", key)
+
+
+def _allowed_tools(reader: _Reader, found: dict[str, object]) -> tuple[str, ...] | None:
+    if found.get("allowed_tools") is None:
+        return None
+    if found["allowed_tools"] == []:
+        reader.fault("allowed_tools", [], "at least one tool; without the key all are allowed")
+    return reader.texts(found, "allowed_tools")
+
+
+def _plugins(reader: _Reader, found: object, *, folder: Path) -> tuple[Path, ...]:
+    if not isinstance(found, list):
+        reader.fault("plugins", found, "a list of {path: DIR}")
+        return ()
+    roots = tuple(
+        filter(None, (_plugin(reader, item, f"plugins[{index}]", folder=folder) for index, item in enumerate(found)))
+    )
+    try:
+        inspect_plugins(roots)
+    except PluginError as fault:
+        reader.fault("plugins", fault.found, fault.expected)
+    return roots
+
+
+def _plugin(reader: _Reader, item: object, place: str, *, folder: Path) -> Path | None:
+    """Return a plugin root; None when it cannot be delivered, and then the fault is noted."""
+    if not isinstance(item, dict):
+        reader.fault(place, item, "{path: DIR}")
+        return None
+    known = {str(key): value for key, value in item.items()}
+    reader.known(known, f"{place}.", ("path",))
+    path = PurePosixPath(reader.text(known, f"{place}.", "path"))
+    if path.is_absolute():
+        reader.fault(f"{place}.path", str(path), "a path that starts from the task file's folder")
+        return None
+    try:
+        return inspect_plugin(folder / path).root if path.parts else None
+    except PluginError as fault:
+        reader.fault(f"{place}.path", f"{path}, {fault.found}", fault.expected)
+        return None
 
 
 def _turns(reader: _Reader, found: dict[str, object]) -> tuple[str, ...]:
@@ -138,12 +199,20 @@ def _criteria(reader: _Reader, found: object) -> Iterator[Criterion]:
         yield MAKERS[kind](reader, known, f"{place}.")
 
 
+def _armed(reader: _Reader, found: dict[str, object], place: str) -> bool:
+    value = found.get("stop_when_passed", False)
+    if not isinstance(value, bool):
+        reader.fault(f"{place}stop_when_passed", value, "true or false")
+    return value is True
+
+
 def _file_exists(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileExists(path=reader.path(found, place))
+    return FileExists(path=reader.path(found, place), armed=_armed(reader, found, place))
 
 
 def _file_contains(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileContains(path=reader.path(found, place), text=reader.text(found, place, "text"))
+    text = reader.text(found, place, "text")
+    return FileContains(path=reader.path(found, place), text=text, armed=_armed(reader, found, place))
 
 
 def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
@@ -164,7 +233,12 @@ def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criter
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
-    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"))
+    armed = _armed(reader, found, place)
+    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
+
+
+def _skill_triggered(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
+    return SkillTriggered(skill=reader.text(found, place, "skill"), armed=_armed(reader, found, place))
 
 
 MAKERS: dict[str, Callable[[_Reader, dict[str, object], str], Criterion]] = {
@@ -172,4 +246,5 @@ MAKERS: dict[str, Callable[[_Reader, dict[str, object], str], Criterion]] = {
     "file_contains": _file_contains,
     "run_command": _run_command,
     "json_check": _json_check,
+    "skill_triggered": _skill_triggered,
 }

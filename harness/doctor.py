@@ -5,6 +5,7 @@ configuration. A credential is looked for by name; its value is never looked at 
 """
 
 import re
+import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -111,9 +112,14 @@ def _hear(launch: Launch, *, longest_s: float) -> tuple[int | None, str]:
 
 
 def _notes(row: Capability, environment: Mapping[str, str]) -> tuple[str, ...]:
-    if any(environment.get(name) for name in row.credentials):
-        return ()
-    return (f"no credential in the environment: set one of {', '.join(row.credentials)}, or run with --base-url",)
+    notes = []
+    if row.wants is not None and shutil.which(row.wants[0], path=environment.get("PATH", "")) is None:
+        program, tools = row.wants
+        notes.append(f"{program} is not on PATH: it is fetched at first need, and without network {tools} fail")
+    if not any(environment.get(name) for name in row.credentials):
+        known = ", ".join(row.credentials)
+        notes.append(f"no credential in the environment: set one of {known}, or run with --base-url and --key-name")
+    return tuple(notes)
 
 
 def diagnosis_document(found: Diagnosis) -> dict[str, object]:

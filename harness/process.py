@@ -190,7 +190,7 @@ def start(launch: Launch, *, now: Callable[[], Stamp]) -> Child:
         now: The turn's clock; read by the reading threads.
 
     Raises:
-        StartError: When the program or a file of the launch cannot be had.
+        StartError: When the program, or a file or a link of the launch cannot be had.
     """
     program = Path(launch.argv[0])
     if not program.is_absolute() or not os.access(program, os.X_OK):
@@ -241,3 +241,11 @@ def _write_files(launch: Launch) -> None:
             raise StartError(f"{path.name} cannot be written: {type(fault).__name__}") from fault
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
+    for link, target in launch.links.items():
+        try:
+            link.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # A later turn of a dialogue finds the links of the first.
+            if not (link.is_symlink() and link.readlink() == target):
+                link.symlink_to(target, target_is_directory=True)
+        except OSError as fault:
+            raise StartError(f"{link.name} cannot be linked: {type(fault).__name__}") from fault

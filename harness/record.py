@@ -81,6 +81,7 @@ class ToolCall:
         duration_us: completed - started, or a duration that the stream reports without bounds; None when neither.
         parent: Id of the sub-agent that made it; None on the main thread.
         rollout: Bounds that codex wrote elsewhere, a diagnostic that no bucket reads; None where there are none.
+        skills: Names of the skills that it used, by what the agent asked for.
     """
 
     call_id: str
@@ -93,6 +94,7 @@ class ToolCall:
     duration_us: int | None = None
     parent: str | None = None
     rollout: Span | None = None
+    skills: tuple[str, ...] = ()
 
     def span(self) -> Span | None:
         """Return its bounds when both were observed in order, else None."""
@@ -117,9 +119,12 @@ class Summary:
         unknown: Up to 8 kinds that are not, sorted.
         provider_retries: Retries of the provider that the stream reports.
         quality: What a reader of the times must know.
+        skills: Skills that the program says it loaded, sorted; None when its stream does not say.
         provider_status: HTTP status of the provider's failure that stands, 400 to 599; None when there is none, or the
             stream does not tell it.
         provider_words: That failure's kind and message, to sort it by; never written anywhere. None when there is none.
+        background: Main-thread calls that the program moved to the background, nothing ended, and the model has
+            spoken its last word after; only a harness that is waited for says any.
     """
 
     end: StreamEnd = StreamEnd.OPEN
@@ -133,8 +138,31 @@ class Summary:
     unknown: tuple[str, ...] = ()
     provider_retries: int = 0
     quality: frozenset[Quality] = frozenset()
+    skills: tuple[str, ...] | None = None
     provider_status: int | None = None
     provider_words: str | None = field(default=None, repr=False)
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a turn's process ended, as the supervisor saw it.
+
+    Attributes:
+        exit_code: The program's own; negative is a signal, None when it was never seen.
+        overshoot_us: How long after its limit a timed-out turn was over; None when it kept it.
+        swept: Processes that the program left behind and that were killed; None when that is not known.
+        skipped: Lines that were no JSON object.
+        stderr_bytes: What the program wrote to its error output.
+        given_up: Background calls that the turn no longer waited for, by id.
+    """
+
+    exit_code: int | None = None
+    overshoot_us: int | None = None
+    swept: int | None = None
+    skipped: int = 0
+    stderr_bytes: int = 0
+    given_up: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +188,7 @@ class TurnRecord:
         summary: What the reducer knew at the end.
         reconciliation: Tokens billed beyond the messages' sum; None when they agree or no total is known.
         quality: What a reader of the times must know.
+        ending: How its process ended; None for a turn that was not driven.
     """
 
     harness: Harness
@@ -180,6 +209,7 @@ class TurnRecord:
     summary: Summary = field(default_factory=Summary)
     reconciliation: Reconciliation | None = None
     quality: frozenset[Quality] = frozenset()
+    ending: Ending | None = None
 
     def span_us(self) -> int | None:
         """Return turn end minus turn start, or None while either is missing."""

@@ -5,8 +5,8 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from evenhand.cli import run
-from evenhand.task_file import TaskFileError, parse_task
-from harness.tasks.task import JsonCheck, RunCommand
+from evenhand.task_file import TaskFileError, parse_task, read_task
+from harness.tasks.task import JsonCheck, RunCommand, SkillTriggered
 
 GOOD = """task_id: folder/one
 prompt: Write the answer.
@@ -100,3 +100,60 @@ def test_a_key_that_stands_twice_is_a_fault_with_both_lines() -> None:
     assert faults(GOOD + "prompt: Write another.\n") == [
         "t.yaml:13: prompt: found 'the key a second time', expected it once; it stands in line 2 too"
     ]
+
+
+def with_plugin(folder: Path) -> Path:
+    """Put a plugin root of one skill beside a task file."""
+    skill = folder / "plug" / "skills" / "polish"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: polish\ndescription: Polishes.\n---\n", encoding="utf-8")
+    return folder / "plug"
+
+
+def test_what_a_task_asks_of_the_program_is_read(tmp_path: Path) -> None:
+    root = with_plugin(tmp_path)
+    more = "system_prompt: Be brief.\nallowed_tools: [bash]\ndisallowed_tools: [read]\npermission_mode: plan\n"
+    (tmp_path / "t.yaml").write_text(GOOD + more + "effort: low\nplugins: [{path: plug}]\n", encoding="utf-8")
+    task = read_task(tmp_path / "t.yaml")
+    assert task.wishes() == {
+        "system_prompt": "Be brief.",
+        "allowed_tools": ("bash",),
+        "disallowed_tools": ("read",),
+        "permission_mode": "plan",
+        "effort": "low",
+        "plugins": (root.resolve(),),
+    }
+    assert parse_task(GOOD, name="t.yaml").wishes() == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("system_prompt: 4", "t.yaml:13: system_prompt: found 4, expected a text that is not empty"),
+        ("effort: ''", "t.yaml:13: effort: found '', expected a text that is not empty"),
+        ("allowed_tools: []", "allowed_tools: found [], expected at least one tool; without the key all are allowed"),
+        ("disallowed_tools: bash", "disallowed_tools: found 'bash', expected a list of texts"),
+        ("plugins: plug", "t.yaml:13: plugins: found 'plug', expected a list of {path: DIR}"),
+        ("plugins: [plug]", "t.yaml:13: plugins[0]: found 'plug', expected {path: DIR}"),
+        ("plugins: [{root: plug}]", "plugins[0].root: found 'an unknown key', expected one of path"),
+        ("plugins: [{path: /plug}]", "found '/plug', expected a path that starts from the task file's folder"),
+        ("plugins: [{path: nowhere}]", "plugins[0].path: found 'nowhere, no folder', expected a plugin root"),
+        (
+            "plugins: [{path: plug/skills}]",
+            "found 'plug/skills, a bare folder of skills', expected the plugin root. Write its parent, 'plug'",
+        ),
+        ("plugins: [{path: plug}, {path: plug}]", "plugins: found \"the skill 'polish' that plug holds too\""),
+    ],
+)
+def test_a_fault_in_what_is_asked_of_the_program_names_its_line(line: str, expected: str, tmp_path: Path) -> None:
+    with_plugin(tmp_path)
+    with pytest.raises(TaskFileError) as caught:
+        parse_task(GOOD + line + "\n", name="t.yaml", folder=tmp_path)
+    assert expected in str(caught.value)
+
+
+def test_a_skill_check_is_read_and_needs_its_skill() -> None:
+    checks = "task_id: t\nprompt: p\ncriteria:\n  - {type: skill_triggered, skill: polish}\n"
+    assert parse_task(checks, name="t.yaml").criteria == (SkillTriggered(skill="polish"),)
+    (fault,) = faults(checks.replace(", skill: polish", ""))
+    assert fault == "t.yaml:4: criteria[0].skill: found None, expected a text that is not empty"

@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -14,13 +15,14 @@ from harness.journal import Event, JournalError, verify
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
-from harness.run_folder import RunFolderError, write_task
+from harness.programs.plugins import PluginError
+from harness.run_folder import RunFolderError, task_document, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
 from harness.tasks.run_log import JOURNAL, RunLog, Written
 from harness.tasks.sandbox import fresh_sandbox
-from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, Task
+from harness.tasks.task import FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task, WorkCriterion
 
 ENVIRONMENT = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "FAKE_CREDENTIAL": "absent"}
 ROWS: list[Row] = [[0, "turn_start"], [1, "delta"], [2, "turn_end"]]
@@ -44,6 +46,7 @@ class Fake:
     secrets: tuple[str, ...] = ()
     asked: list[TurnRequest] = field(default_factory=list)
     harness: Harness = Harness.PI
+    notes: tuple[str, ...] = ()
 
     def launch(self, request: TurnRequest) -> Launch:
         self.asked.append(request)
@@ -55,6 +58,7 @@ class Fake:
             cwd=request.workdir,
             conversation=Prompt(request.prompt),
             ignored=("system_prompt",),
+            notes=self.notes,
             secrets=self.secrets,
         )
 
@@ -125,6 +129,55 @@ def test_lines_before_and_after_the_turns_run_in_the_sandbox() -> None:
     assert done.record.final_status == "SUCCESS"
 
 
+def test_a_line_after_the_turns_that_fails_fails_the_attempt_and_nothing_is_checked() -> None:
+    done = attempt(Fake(work="open('answer', 'w').close()"), post_run=("true", "exit 3"))
+    assert (done.record.final_status, done.record.score) == ("FAILURE", 0.0)
+    assert done.record.findings == ("post_run[1] did not end with 0; nothing was checked",)
+
+
+def test_a_line_after_the_turns_is_run_without_checks_too_and_not_after_a_failure(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    assert attempt(Fake(crashes=9), post_run=(f"touch {mark}",)).record.final_status == "ERROR"
+    assert not mark.exists()
+    assert attempt(Fake(), criteria=(), post_run=(f"touch {mark}",)).record.final_status == "NOT_GRADED"
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("where", ["pre_run", "post_run", "criteria"])
+def test_l10_a_child_that_a_line_of_the_task_moved_to_its_own_session_does_not_survive(
+    tmp_path: Path, where: str
+) -> None:
+    pid = tmp_path / "pid"
+    line = f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & until test -s {pid}; do sleep 0.05; done"
+    wanted: dict[str, Any] = {where: (RunCommand(command=line),) if where == "criteria" else (line,)}
+    assert attempt(Fake(work="open('answer', 'w').close()"), **wanted).record.final_status == "SUCCESS"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text("utf-8")), 0)
+
+
+def test_l10_a_line_that_ignores_the_polite_request_does_not_outlive_its_limit(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    line = f"trap '' TERM HUP INT; echo $$ > {pid}; while :; do sleep 1; done"
+    check = RunCommand(command=line, timeout_s=0.5)
+    assert attempt(Fake(), criteria=(check,)).record.final_status == "FAILURE"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text("utf-8")), 0)
+
+
+def test_a_budget_that_nobody_measured_is_said() -> None:
+    done = attempt(Fake(), limits=RunLimits(max_usd=0.01, max_total_tokens=10))
+    assert done.record.findings[-1] == "max_usd was not checked: a turn's cost is not known"
+
+
+def test_how_a_turns_process_ended_is_in_the_document() -> None:
+    done = attempt(Fake(work="print('no object', flush=True)"))
+    document: dict[str, Any] = task_document(done.record)
+    (turn,) = document["iterations"]
+    shown = {key: turn[key] for key in ("exit_code", "timeout_overshoot_ms", "swept_processes", "skipped_lines")}
+    assert shown == {"exit_code": 0, "timeout_overshoot_ms": None, "swept_processes": 0, "skipped_lines": 1}
+    assert turn["stderr_bytes"] == 0
+
+
 def test_a_line_before_the_turns_that_fails_starts_no_program() -> None:
     fake = Fake()
     assert attempt(fake, pre_run=("exit 3",)).record.final_status == "BUILD_FAILED"
@@ -153,7 +206,7 @@ def test_the_lines_of_a_task_do_not_see_the_callers_credentials() -> None:
         (JsonCheck(path=PurePosixPath("bad.json"), equals=None), False),
     ],
 )
-def test_a_check_passes_only_on_what_stands_in_the_sandbox(criterion: Criterion, *, passed: bool) -> None:
+def test_a_check_passes_only_on_what_stands_in_the_sandbox(criterion: WorkCriterion, *, passed: bool) -> None:
     with fresh_sandbox() as sandbox:
         (sandbox.work / "a.json").write_text('{"n": [1, 2], "yes": true}', encoding="utf-8")
         (sandbox.work / "bad.json").write_text("{", encoding="utf-8")
@@ -187,6 +240,29 @@ def test_a_task_document_says_what_was_ignored_and_which_output_limit_was_asked_
     )
     assert document["error_category"] is None
     assert document["iterations"][0]["session_id"] == "s1"
+
+
+def test_what_must_be_known_of_a_start_and_of_a_check_is_found_in_the_record() -> None:
+    done = attempt(Fake(notes=("plugin p: hooks dropped",)), criteria=(SkillTriggered(skill="polish"),))
+    assert done.record.findings == (
+        "plugin p: hooks dropped",
+        "skill_triggered polish: not measured, no plugin of the task holds it",
+    )
+    assert (done.record.final_status, done.record.score, done.record.grading_us) == ("NOT_GRADED", None, None)
+
+
+def test_a_task_that_asks_for_something_of_the_program_is_heard() -> None:
+    fake = Fake()
+    attempt(fake, system_prompt="Be brief.", disallowed_tools=("read",), effort="low")
+    (asked,) = fake.asked
+    assert (asked.system_prompt, asked.disallowed_tools, asked.effort) == ("Be brief.", ("read",), "low")
+    assert asked.allowed_tools is None
+
+
+def test_a_plugin_that_cannot_be_delivered_is_refused_before_any_line_runs(tmp_path: Path) -> None:
+    with pytest.raises(PluginError, match="found no folder"):
+        attempt(Fake(), plugins=(tmp_path / "none",), pre_run=(f"touch {tmp_path}/ran",))
+    assert not (tmp_path / "ran").exists()
 
 
 def logged(folder: Path, done: Attempt, *, environment: dict[str, str] | None = None) -> Written:

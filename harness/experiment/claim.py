@@ -54,7 +54,7 @@ class Claim:
         self._note(_INTERRUPTED)
 
     def clear(self) -> None:
-        """Take away the notes and what a killed runner left: the document stands and tells what they told."""
+        """Take the notes away, and what a killed runner left; the document that stands tells what they told."""
         for torn in self._folder.glob(f".{DOCUMENT}.*.partial"):
             torn.unlink(missing_ok=True)
         shutil.rmtree(self._folder / TRY, ignore_errors=True)

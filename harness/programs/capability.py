@@ -39,6 +39,8 @@ class Capability:
         credentials: Names of environment variables of which one must be set when no route is given.
         plugins: What of a plugin root is delivered.
         fields: What happens to each optional field of a request, by name.
+        skill_tool: Tool without which a program offers no skill to its model; None when it needs none.
+        wants: A program that it fetches over the network where PATH lacks it, and what fails then; None when none.
         needs: What to look at when it is there and prints no version.
     """
 
@@ -50,6 +52,8 @@ class Capability:
     plugins: PluginDelivery
     fields: Mapping[str, Support]
     version_words: tuple[str, ...] = ("--version",)
+    skill_tool: str | None = None
+    wants: tuple[str, str] | None = None
     needs: str = "reinstall it"
 
     def covers(self, version: str) -> bool:

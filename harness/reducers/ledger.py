@@ -61,12 +61,16 @@ class Ledger:
         started: Stamp | None = None,
         requested: Stamp | None = None,
         parent: str | None = None,
+        skills: tuple[str, ...] = (),
     ) -> Iterable[ToolStart]:
         """Enter a call at first sight; a second sight may add what the first lacked and makes no event."""
         known = self.calls.get(call_id)
         if known is not None:
             self.calls[call_id] = replace(
-                known, name=known.name or name, started=known.started if known.started is not None else started
+                known,
+                name=known.name or name,
+                started=known.started if known.started is not None else started,
+                skills=tuple(dict.fromkeys((*known.skills, *skills))),
             )
             return ()
         call = ToolCall(
@@ -77,6 +81,7 @@ class Ledger:
             started=started,
             requested=requested,
             parent=parent,
+            skills=skills,
         )
         self.calls[call_id] = call
         return (ToolStart(call=call),)

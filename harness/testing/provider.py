@@ -18,7 +18,7 @@ from typing import Protocol
 from harness.launch import WireApi
 from harness.testing.dialects.anthropic import Messages
 from harness.testing.dialects.chat import Chat
-from harness.testing.dialects.dialect import Answer, Asked, Dialect, shell_call
+from harness.testing.dialects.dialect import Answer, Asked, Dialect, ToolCall, shell_call
 from harness.testing.dialects.gemini import Gemini
 from harness.testing.dialects.responses import Responses
 from harness.testing.script import Fault, FaultKind, Script, Step
@@ -302,7 +302,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 def _answer(asked: Asked, step: Step, *, index: int) -> Answer:
     made = (shell_call(c, asked.tools, call_id=f"call_{index}_{n}") for n, c in enumerate(step.commands))
-    calls = tuple(call for call in made if call is not None)
+    other = (
+        ToolCall(call_id=f"call_{index}_t{n}", name=call.name, arguments=call.arguments)
+        for n, call in enumerate(step.calls)
+        if call.name in asked.tools
+    )
+    calls = (*(call for call in made if call is not None), *other)
     return Answer(answer_id=f"scripted{index:04d}", model=asked.model, step=step, calls=calls)
 
 

@@ -61,6 +61,19 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call of a tool by the program's own name for it; only a program that offers the tool hears it.
+
+    Attributes:
+        name: The tool.
+        arguments: Its arguments, as the program's schema wants them.
+    """
+
+    name: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
     """One answer of the model.
 
@@ -68,6 +81,7 @@ class Step:
         text: What it says.
         thinking: What it thinks first; "" means that it does not.
         commands: Shell commands that it asks for, in parallel; none ends the turn.
+        calls: Calls of other tools that it asks for, beside the commands.
         usage: Its tokens.
         first_token_ms: Delay from the request to the first byte of the answer.
         stream_ms: Time over which the answer's pieces are spread.
@@ -77,6 +91,7 @@ class Step:
     text: str = ""
     thinking: str = ""
     commands: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
     usage: Usage = field(default_factory=Usage)
     first_token_ms: int = 0
     stream_ms: int = 0
@@ -142,11 +157,23 @@ def _step(found: object, place: str) -> Step:
         text=_text(row.get("text", ""), f"{place}.text"),
         thinking=_text(row.get("thinking", ""), f"{place}.thinking"),
         commands=_words(row.get("commands", []), f"{place}.commands"),
+        calls=tuple(
+            _call(part, f"{place}.calls[{index}]")
+            for index, part in enumerate(_items(row.get("calls", []), f"{place}.calls"))
+        ),
         usage=_usage(row.get("usage", {}), f"{place}.usage"),
         first_token_ms=_whole(row.get("first_token_ms", 0), f"{place}.first_token_ms"),
         stream_ms=_whole(row.get("stream_ms", 0), f"{place}.stream_ms"),
         fault=_fault(row["fault"], f"{place}.fault") if row.get("fault") is not None else None,
     )
+
+
+def _call(found: object, place: str) -> Call:
+    row = _object(found, place, set(Call.__dataclass_fields__))
+    arguments = row.get("arguments", {})
+    if not isinstance(arguments, dict):
+        raise ScriptError(f"{place}.arguments must be an object, found {type(arguments).__name__}")
+    return Call(name=_text(row.get("name"), f"{place}.name"), arguments=arguments)
 
 
 def _usage(found: object, place: str) -> Usage:

@@ -1,8 +1,8 @@
 """The only place for what antigravity honours, and for the versions that this was measured on."""
 
 from harness.kinds import Harness
-from harness.programs.antigravity.launch import OWN_KEYS
-from harness.programs.capability import Capability, PluginDelivery, Support, fields
+from harness.programs.antigravity.launch import DELIVERY, OWN_KEYS
+from harness.programs.capability import Capability, Support, fields
 
 CAPABILITY = Capability(
     harness=Harness.ANTIGRAVITY,
@@ -10,7 +10,7 @@ CAPABILITY = Capability(
     oldest="0.1.22",
     newest="0.1.22",
     credentials=OWN_KEYS,
-    plugins=PluginDelivery.SKILLS,
+    plugins=DELIVERY,
     fields=fields(
         effort=Support.IGNORED,
         permission_mode=Support.IGNORED,

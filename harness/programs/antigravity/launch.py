@@ -5,9 +5,12 @@ from pathlib import Path
 
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
+from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
+from harness.programs.plugins import inspect_plugins, plugin_notes
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
+DELIVERY = PluginDelivery.SKILLS
 OWN_KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 IGNORED = (
     "effort",
@@ -50,6 +53,7 @@ class AntigravityProgram:
             "skills": [str(root / "skills") for root in request.plugins],
         }
         names = OWN_KEYS if route is None else (route.key_name,)
+        plugins = inspect_plugins(request.plugins)
         return Launch(
             argv=(*command, "-P", str(DRIVER)),
             env=environment(request, *names, **OVERLAY),
@@ -57,4 +61,5 @@ class AntigravityProgram:
             conversation=Prompt(json.dumps(turn)),
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED),
+            notes=plugin_notes(plugins, self.harness, DELIVERY),
         )

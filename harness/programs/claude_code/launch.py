@@ -2,9 +2,12 @@
 
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
+from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
+from harness.programs.plugins import inspect_plugins, plugin_notes
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
+DELIVERY = PluginDelivery.WHOLE
 OWN_KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "CLAUDE_CODE_OAUTH_TOKEN")
 STREAM = ("-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages")
 QUIET = {
@@ -31,6 +34,7 @@ class ClaudeCodeProgram:
             LaunchError: When the program is missing or the request holds a value that must be refused.
         """
         command = locate(self.harness, checked(request).environment)
+        plugins = inspect_plugins(request.plugins)
         return Launch(
             argv=(*command, *STREAM, *_options(request)),
             env=_environment(request),
@@ -38,6 +42,7 @@ class ClaudeCodeProgram:
             conversation=Prompt(request.prompt),
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, "context_tokens"),
+            notes=plugin_notes(plugins, self.harness, DELIVERY),
         )
 
 

@@ -15,6 +15,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary
 from harness.reducers.fields import Line, amount, filled, flag, part, parts, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.skills import bare_name, used_skills
 from harness.tokens import TokenBuckets, add_buckets, share_tokens
 from harness.windows import close_window
 
@@ -90,7 +91,10 @@ class ClaudeCode:
         subtype = filled(line, "subtype")
         if subtype == "init":
             self._summary = replace(
-                self._summary, session_id=text(line, "session_id"), model=text(line, "model") or self._summary.model
+                self._summary,
+                session_id=text(line, "session_id"),
+                model=text(line, "model") or self._summary.model,
+                skills=_listed(line),
             )
         if subtype == "api_retry":
             self._ledger.retries += 1
@@ -146,7 +150,13 @@ class ClaudeCode:
         else:
             events.append(TurnEnd(messages=(self._sub_message(message, parent, tools),)))
         for block in tools:
-            events += self._ledger.open_call(filled(block, "id"), filled(block, "name"), requested=at, parent=parent)
+            events += self._ledger.open_call(
+                filled(block, "id"),
+                filled(block, "name"),
+                requested=at,
+                parent=parent,
+                skills=used_skills(filled(block, "name"), part(block, "input")),
+            )
         if parent is None and message_id is not None:
             self._main_ids.add(message_id)
         return events
@@ -262,6 +272,14 @@ class ClaudeCode:
                     call.call_id, ToolStatus.PERMISSION_DENIED, started=call.started, completed=call.completed
                 )
         return events
+
+
+def _listed(line: Line) -> tuple[str, ...] | None:
+    """Return the skills that a session lists at its start; None when it has no such list."""
+    names = line.get("skills")
+    if not isinstance(names, list):
+        return None
+    return tuple(sorted({bare_name(name) for name in names if isinstance(name, str)}))
 
 
 def _with_output(message: Message, output: int) -> Message:

@@ -1,8 +1,8 @@
 """The only place for what codex honours, and for the versions that this was measured on."""
 
 from harness.kinds import Harness
-from harness.programs.capability import Capability, PluginDelivery, Support, fields
-from harness.programs.codex.launch import OWN_KEYS
+from harness.programs.capability import Capability, Support, fields
+from harness.programs.codex.launch import DELIVERY, OWN_KEYS
 
 CAPABILITY = Capability(
     harness=Harness.CODEX,
@@ -10,7 +10,7 @@ CAPABILITY = Capability(
     oldest="0.171.0",
     newest="0.171.0",
     credentials=OWN_KEYS,
-    plugins=PluginDelivery.SKILLS,
+    plugins=DELIVERY,
     fields=fields(
         permission_mode=Support.IGNORED,
         allowed_tools=Support.IGNORED,

@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 
 from harness.kinds import Harness
 from harness.launch import Launch, Say, TurnRequest
+from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
+from harness.programs.plugins import inspect_plugins, plugin_notes, skill_links
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
+DELIVERY = PluginDelivery.SKILLS
 OWN_KEYS = ("OPENAI_API_KEY", "CODEX_API_KEY")
 IGNORED = ("permission_mode", "allowed_tools", "disallowed_tools", "max_output_tokens", "native_budget_usd")
 INITIALIZE, THREAD, TURN, INTERRUPT = 1, 2, 3, 4
@@ -33,6 +36,7 @@ class CodexProgram:
         names = OWN_KEYS if request.route is None else (request.route.key_name,)
         if request.route is not None:
             credential(request, request.route)
+        plugins = inspect_plugins(request.plugins)
         return Launch(
             argv=(*command, "app-server"),
             env=environment(request, *names, CODEX_HOME=str(folder)),
@@ -41,6 +45,9 @@ class CodexProgram:
             files={folder / "config.toml": _configuration(request)},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED),
+            rollouts=folder / "sessions",
+            links=skill_links(plugins, folder / "skills"),
+            notes=plugin_notes(plugins, self.harness, DELIVERY),
         )
 
 

@@ -16,6 +16,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Exact, Message, Summary, Window
 from harness.reducers.fields import Line, amount, epoch, filled, flag, part, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets
 from harness.windows import close_window
 
@@ -158,7 +159,7 @@ class Codex:
         events = self._speak(now if began is None else began)
         if _is_tool(kind):
             self._ledger.quality.add(Quality.START_LATE)
-            events += self._ledger.open_call(item_id, kind, started=began)
+            events += self._ledger.open_call(item_id, kind, started=began, skills=_skills(item))
         return events
 
     def _on_completed(self, now: Stamp, params: Line) -> Iterable[Event]:
@@ -182,7 +183,7 @@ class Codex:
         events = self._speak(now)
         if tool:
             timing = item_timing(started=began, completed=over, reported_ms=amount(item, "durationMs"))
-            events += self._ledger.open_call(item_id, kind, started=timing.started)
+            events += self._ledger.open_call(item_id, kind, started=timing.started, skills=_skills(item))
             events += self._ledger.end_call(
                 item_id,
                 _status(item),
@@ -276,6 +277,11 @@ class Codex:
 
 def _is_tool(kind: str) -> bool:
     return kind not in META and kind not in CONTENT and kind != "reasoning"
+
+
+def _skills(item: Line) -> tuple[str, ...]:
+    # The item holds what the command printed, too; only what was asked for counts.
+    return used_skills(filled(item, "type"), {key: item.get(key) for key in ("command", "arguments")})
 
 
 def _has_text(item: Line) -> bool:

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
+from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
+from harness.programs.plugins import inspect_plugins, plugin_notes
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
+DELIVERY = PluginDelivery.SKILLS
 OWN_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY", "OPENCODE_API_KEY")
 IGNORED = ("permission_mode", "native_budget_usd")
 FOLDERS = ("CONFIG", "DATA", "STATE", "CACHE")
@@ -35,6 +38,7 @@ class OpenCodeProgram:
         command = locate(self.harness, checked(request).environment)
         words = (*command, "run", "--format", "json", "--title", "evenhand", *_options(request))
         limited = () if request.route is not None else ("max_output_tokens", "context_tokens")
+        plugins = inspect_plugins(request.plugins)
         return Launch(
             argv=words,
             env=_environment(request, str(path)),
@@ -43,6 +47,7 @@ class OpenCodeProgram:
             files={path: json.dumps(_configuration(request)), **_instructions(request)},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED, *limited),
+            notes=plugin_notes(plugins, self.harness, DELIVERY),
             priced=request.route is None,
         )
 

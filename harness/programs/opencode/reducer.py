@@ -12,6 +12,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary, Window
 from harness.reducers.fields import Line, amount, epoch, filled, part, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
 
@@ -112,7 +113,7 @@ class OpenCode:
         state = part(piece, "state")
         times = part(state, "time")
         began, over = epoch(times, "start"), epoch(times, "end")
-        events: list[Event] = [*self._speak(now), *self._enter(call_id, filled(piece, "tool"), began)]
+        events: list[Event] = [*self._speak(now), *self._enter(call_id, piece, began)]
         status = ENDED.get(filled(state, "status"))
         if status is None:
             return events
@@ -121,8 +122,10 @@ class OpenCode:
         began = self._ledger.calls[call_id].started if began is None else began
         return [*events, *self._ledger.end_call(call_id, status, started=began, completed=over)]
 
-    def _enter(self, call_id: str, name: str, began: Stamp | None) -> Iterable[Event]:
-        events = self._ledger.open_call(call_id, name, started=began)
+    def _enter(self, call_id: str, piece: Line, began: Stamp | None) -> Iterable[Event]:
+        name = filled(piece, "tool")
+        skills = used_skills(name, part(part(piece, "state"), "input"))
+        events = self._ledger.open_call(call_id, name, started=began, skills=skills)
         if events:
             self._tools.append(call_id)
             # Only a call of this step says when the step's output began; a later word on an old call does not.

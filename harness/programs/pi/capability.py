@@ -1,8 +1,8 @@
 """The only place for what pi honours, and for the versions that this was measured on."""
 
 from harness.kinds import Harness
-from harness.programs.capability import Capability, PluginDelivery, Support, fields
-from harness.programs.pi.launch import OWN_KEYS
+from harness.programs.capability import Capability, Support, fields
+from harness.programs.pi.launch import DELIVERY, OWN_KEYS
 
 CAPABILITY = Capability(
     harness=Harness.PI,
@@ -10,7 +10,8 @@ CAPABILITY = Capability(
     oldest="1.6.0",
     newest="1.6.0",
     credentials=OWN_KEYS,
-    plugins=PluginDelivery.SKILLS,
+    plugins=DELIVERY,
+    skill_tool="read",
     fields=fields(
         permission_mode=Support.IGNORED,
         native_budget_usd=Support.IGNORED,

@@ -4,9 +4,12 @@ import json
 
 from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
+from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
+from harness.programs.plugins import inspect_plugins, plugin_notes
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
+DELIVERY = PluginDelivery.SKILLS
 OWN_KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OPENROUTER_API_KEY", "GEMINI_API_KEY")
 IGNORED = ("permission_mode", "native_budget_usd")
 PROVIDER = "evenhand"
@@ -28,6 +31,7 @@ class PiProgram:
         folder = request.home / "pi"
         command = locate(self.harness, checked(request).environment)
         limited = () if request.route is not None else ("max_output_tokens", "context_tokens")
+        plugins = inspect_plugins(request.plugins)
         return Launch(
             argv=(*command, "-p", "--mode", "json", *_options(request)),
             env=_environment(request, str(folder)),
@@ -36,6 +40,7 @@ class PiProgram:
             files={} if request.route is None else {folder / "models.json": json.dumps(_models(request))},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED, *limited),
+            notes=plugin_notes(plugins, self.harness, DELIVERY),
             priced=request.route is None,
         )
 

@@ -14,6 +14,7 @@ from harness.record import Message, Summary, Window
 from harness.reducers.fields import Line, amount, filled, flag, part, text, whole
 from harness.reducers.ledger import Ledger
 from harness.reducers.provider import leading_status
+from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
 
@@ -115,7 +116,8 @@ class Pi:
         call_id = text(line, "toolCallId")
         if call_id is None:
             return ()
-        events = self._ledger.open_call(call_id, filled(line, "toolName"), started=at)
+        name = filled(line, "toolName")
+        events = self._ledger.open_call(call_id, name, started=at, skills=used_skills(name, part(line, "args")))
         if events:
             self._tools.append(call_id)
         return [*self._speak(at), *events]
