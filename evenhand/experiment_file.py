@@ -188,7 +188,7 @@ def _tasks(reader: Reader, folder: Path, found: object) -> tuple[list[tuple[Task
             continue
         try:
             text = read_text(folder / item)
-            task = parse_task(text, name=item)
+            task = parse_task(text, name=item, folder=(folder / item).parent)
         except YamlUnreadableError:
             reader.fault(place, item, "a task file that can be read")
         except TaskFileError as fault:

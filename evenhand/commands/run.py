@@ -72,7 +72,7 @@ def run(
     if is_experiment(text):
         experiment, order = _experiment(file, schedule_path, options)
     else:
-        experiment, order = _single(text, file.name, options)
+        experiment, order = _single(text, file, options=options)
     _warn(experiment, jobs or experiment.jobs)
     require_startable(experiment)
     if is_experiment(text):
@@ -98,12 +98,12 @@ def _experiment(file: Path, schedule_path: Path | None, options: dict[str, objec
     return experiment, order
 
 
-def _single(text: str, name: str, options: dict[str, object]) -> tuple[Experiment, Order]:
+def _single(text: str, file: Path, *, options: dict[str, object]) -> tuple[Experiment, Order]:
     if options["harness"] is None:
         raise click.UsageError(
-            f"--harness: {name} is a task and needs one of {', '.join(kind.value for kind in Harness)}"
+            f"--harness: {file.name} is a task and needs one of {', '.join(kind.value for kind in Harness)}"
         )
-    task = parse_task(text, name=name)
+    task = parse_task(text, name=file.name, folder=file.parent)
     harness = Harness(options["harness"])
     arm = Arm(
         name=_text(options["arm"]) or harness.value,
