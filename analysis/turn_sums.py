@@ -17,15 +17,12 @@ from msgspec import UNSET, UnsetType
 from analysis.evidence.turn_calls import CallLog, Codes, packed_codes, packed_numbers
 from analysis.evidence.turn_lines import LineReader
 from analysis.evidence.turn_reader import TurnReader, refused_lines
-from analysis.evidence.turn_shape import NO_CONTEXT_CACHE, NOT_RECORDED, Provenance, Turn
+from analysis.evidence.turn_shape import NO_CONTEXT_CACHE, NO_USAGE, Provenance, Turn
 from analysis.evidence.turns import read_ranges
 
 Cell = Literal["all", "model", "session", "day"]
 Model = tuple[str | None, str | None]
 Key = str | int | Model | None
-# Duration, time to the first chunk, four kinds of tokens, cost, compacted, failovers, plan hit; below 0: not recorded.
-_Row = tuple[float, float, int, int, int, int, float, int, int, int]
-_FIELDS = 10
 _DAY_MS = 86_400_000.0
 _BEYOND = 3_000_000  # days: past the year 9999, where no calendar helps
 
@@ -91,62 +88,67 @@ class _Cell:
         self.calls = CallLog(codes)
         self.sessions: set[str] = set()
         self.models: set[Model] = set()
-        self.traces: Counter[str] = Counter()
-        self.rows: list[_Row] = []
+        self.counts: Counter[str] = Counter()
+        self.durations: list[float] = []
+        self.first_chunks: list[float] = []
+        self.costs: list[float] = []
 
     def add(self, turns: Iterable[Turn]) -> None:
-        """Add turns; this runs once per turn, so one tuple of each is kept and summed up column by column later."""
-        add_row = self.rows.append
+        """Add turns; this runs once per turn, so sums are local."""
+        add_duration, add_first_chunk, add_cost = self.durations.append, self.first_chunks.append, self.costs.append
         session = ""
         provider: str | UnsetType = UNSET
         model: str | UnsetType = UNSET
+        inputs = outputs = cache_reads = cache_writes = 0
+        compacted = compactions = failing_over = failovers = planned = plan_hits = 0
         for turn in self.calls.passing(turns):
+            add_duration(turn.duration_ms)
             if turn.session_id != session or turn.model != model or turn.provider != provider:
                 session, provider, model = turn.session_id, turn.provider, turn.model
                 self.sessions.add(session)
                 self.models.add((_recorded(provider), _recorded(model)))
+            usage = turn.usage
+            if usage is not NO_USAGE:
+                inputs += usage.input
+                outputs += usage.output
+                cache_reads += usage.cache_read
+                cache_writes += usage.cache_write
+                add_cost(usage.cost_usd)
+            if turn.time_to_first_chunk_ms >= 0:
+                add_first_chunk(turn.time_to_first_chunk_ms)
+            if turn.compacted is not UNSET:
+                compacted += 1
+                compactions += turn.compacted
+            if turn.failovers >= 0:
+                failing_over += 1
+                failovers += turn.failovers
+            if turn.context_cache is not NO_CONTEXT_CACHE:
+                planned += 1
+                plan_hits += turn.context_cache.plan_hit
             if turn.runtime_provenance is not UNSET:
                 self._trace(turn.runtime_provenance)
-            usage, cache = turn.usage, turn.context_cache
-            add_row(
-                (
-                    turn.duration_ms,
-                    turn.time_to_first_chunk_ms,
-                    usage.input,
-                    usage.output,
-                    usage.cache_read,
-                    usage.cache_write,
-                    usage.cost_usd,
-                    NOT_RECORDED if turn.compacted is UNSET else turn.compacted,
-                    turn.failovers,
-                    NOT_RECORDED if cache is NO_CONTEXT_CACHE else cache.plan_hit,
-                )
-            )
+        self.counts.update(
+            input=inputs,
+            output=outputs,
+            cache_read=cache_reads,
+            cache_write=cache_writes,
+            compacted=compacted,
+            compactions=compactions,
+            failing_over=failing_over,
+            failovers=failovers,
+            planned=planned,
+            plan_hits=plan_hits,
+        )
 
     def sums(self, names: tuple[str, ...]) -> TurnSums:
         """Return the sums, given the names by code."""
-        columns = zip(*self.rows, strict=True) if self.rows else ((),) * _FIELDS
-        measured = [[value for value in column if value >= 0] for column in columns]
-        durations, first_chunks, inputs, outputs, reads, writes, costs, compacted, failovers, plan_hits = measured
-        counts = self.traces + Counter(
-            input=sum(inputs),
-            output=sum(outputs),
-            cache_read=sum(reads),
-            cache_write=sum(writes),
-            compacted=len(compacted),
-            compactions=sum(compacted),
-            failing_over=len(failovers),
-            failovers=sum(failovers),
-            planned=len(plan_hits),
-            plan_hits=sum(plan_hits),
-        )
         return TurnSums(
             sessions=frozenset(self.sessions),
             models=frozenset(self.models),
-            counts=counts,
-            durations=packed_numbers(durations),
-            first_chunks=packed_numbers(first_chunks),
-            costs=packed_numbers(costs),
+            counts=self.counts,
+            durations=packed_numbers(self.durations),
+            first_chunks=packed_numbers(self.first_chunks),
+            costs=packed_numbers(self.costs),
             names=names,
             call_tools=packed_codes(self.calls.tools),
             call_ms=packed_numbers(self.calls.durations),
@@ -157,8 +159,8 @@ class _Cell:
         """Count a turn whose answering model is known, and one that is not the selected model."""
         assert isinstance(seen, Provenance)  # the caller looked
         if seen.response_model is not None:
-            self.traces["traced"] += 1
-            self.traces["mismatches"] += seen.response_model != seen.selected_model
+            self.counts["traced"] += 1
+            self.counts["mismatches"] += seen.response_model != seen.selected_model
 
 
 def _sum_cells(key: Callable[[Turn], Key], reader: LineReader, length: int | None) -> RangeSums:
