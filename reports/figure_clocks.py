@@ -1,4 +1,4 @@
-"""The only place for the picture of the arms' wall clocks: one bar an arm, one segment a bucket, told apart by pattern."""
+"""The only place for the picture of the arms' wall clocks: a bar an arm, a segment a bucket, told apart by pattern."""
 
 from typing import TYPE_CHECKING
 
