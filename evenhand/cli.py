@@ -37,7 +37,7 @@ VERBS: dict[str, tuple[str, str, str]] = {
     "plan": ("evenhand.commands.plan", "plan", "Preregistration: new, check, freeze, amend, verify, sign, show."),
     "power": ("evenhand.commands.power", "power", "Project what a plan can find out: MDE, attempts, tasks, cost."),
     "query": ("evenhand.commands.query", "query", "Run one read-only SQL statement on the warehouse."),
-    "run": ("evenhand.commands.run", "run", "Run a task on one of five real programs."),
+    "run": ("evenhand.commands.run", "run", "Run a task, or an experiment of many, on real programs."),
     "scan": ("evenhand.commands.scan", "scan", "Say what in files may not leave: secrets, persons, paths, names."),
     "schedule": ("evenhand.commands.schedule", "schedule", "Write the interleaved, randomised order of a plan."),
     "stats": ("evenhand.commands.stats", "stats", "Sum up recorded turns: durations, tokens, cost, tools."),

@@ -14,7 +14,7 @@ from harness.programs.plugins import PluginError, inspect_plugin, inspect_plugin
 from harness.tasks.task import Criterion, FileContains, FileExists, JsonCheck, RunCommand, SkillTriggered, Task
 
 KEYS = (
-    *("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run"),
+    *("task_id", "prompt", "turns", "criteria", "run_limits", "pre_run", "post_run", "image"),
     *("system_prompt", "allowed_tools", "disallowed_tools", "permission_mode", "effort", "plugins"),
 )
 LIMITS = {
@@ -28,11 +28,11 @@ LIMITS = {
     "stop_early": "stop_early",
 }
 CRITERIA = {
-    "file_exists": ("path",),
-    "file_contains": ("path", "text"),
+    "file_exists": ("path", "stop_when_passed"),
+    "file_contains": ("path", "text", "stop_when_passed"),
     "run_command": ("command", "exit_code", "timeout"),
-    "json_check": ("path", "at", "equals"),
-    "skill_triggered": ("skill",),
+    "json_check": ("path", "at", "equals", "stop_when_passed"),
+    "skill_triggered": ("skill", "stop_when_passed"),
 }
 
 
@@ -88,6 +88,7 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
             limits=limits,
             pre_run=reader.texts(found, "pre_run"),
             post_run=reader.texts(found, "post_run"),
+            image=reader.text(found, "", "image") if found.get("image") is not None else None,
             system_prompt=_optional(reader, found, "system_prompt"),
             allowed_tools=_allowed_tools(reader, found),
             disallowed_tools=reader.texts(found, "disallowed_tools"),
@@ -198,12 +199,20 @@ def _criteria(reader: _Reader, found: object) -> Iterator[Criterion]:
         yield MAKERS[kind](reader, known, f"{place}.")
 
 
+def _armed(reader: _Reader, found: dict[str, object], place: str) -> bool:
+    value = found.get("stop_when_passed", False)
+    if not isinstance(value, bool):
+        reader.fault(f"{place}stop_when_passed", value, "true or false")
+    return value is True
+
+
 def _file_exists(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileExists(path=reader.path(found, place))
+    return FileExists(path=reader.path(found, place), armed=_armed(reader, found, place))
 
 
 def _file_contains(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return FileContains(path=reader.path(found, place), text=reader.text(found, place, "text"))
+    text = reader.text(found, place, "text")
+    return FileContains(path=reader.path(found, place), text=text, armed=_armed(reader, found, place))
 
 
 def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
@@ -224,11 +233,12 @@ def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criter
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
-    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"))
+    armed = _armed(reader, found, place)
+    return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
 
 
 def _skill_triggered(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
-    return SkillTriggered(skill=reader.text(found, place, "skill"))
+    return SkillTriggered(skill=reader.text(found, place, "skill"), armed=_armed(reader, found, place))
 
 
 MAKERS: dict[str, Callable[[_Reader, dict[str, object], str], Criterion]] = {

@@ -7,6 +7,7 @@ through the waits between. A turn that failed stays in the record beside its rep
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from harness.background import background_bound
 from harness.caps import CapMeter, CapPolicy
 from harness.clock import NS_PER_US, Deadline
 from harness.drive import DrivenTurn, TurnLimits, Watch, drive_turn
@@ -158,7 +159,9 @@ class _Attempt:
             meter=CapMeter(self._cap, limit=self._limits.max_turns),
             wall_us=self._around.wall_us,
             monotonic_ns=self._around.monotonic_ns,
-            limits=TurnLimits(timeout_s=min(known) if known else None),
+            limits=TurnLimits(
+                timeout_s=min(known) if known else None, background=background_bound(self._limits.turn_timeout_s)
+            ),
             watch=self._watch,
             turn=iteration,
             stop=self._around.stop,

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
+from harness.background import BackgroundBound, BackgroundWait
 from harness.caps import CapMeter
 from harness.clock import NS_PER_US, Deadline, Stamp, TurnClock
 from harness.events import Event, ToolEnd, TurnEnd, TurnStart
@@ -15,7 +16,8 @@ from harness.invocation import Invocation, Listener
 from harness.kinds import EndStatus, Harness, StreamEnd, ToolStatus, settle
 from harness.launch import Launch
 from harness.process import GRACE_S, Child, exit_stamp, start
-from harness.record import TurnRecord
+from harness.record import Ending, TurnRecord
+from harness.rollout import recovered
 
 _TICK_S = 0.05
 _NS_PER_S = 1_000_000_000
@@ -32,11 +34,13 @@ class TurnLimits:
         timeout_s: Seconds from the turn's start; None means no limit.
         grace_s: Seconds between the polite request to end and the kill.
         drain_s: Seconds that a program's last lines may take after its exit while something else holds its pipe.
+        background: How long a command that the program moved to the background is waited for; None for ever.
     """
 
     timeout_s: float | None = None
     grace_s: float = GRACE_S
     drain_s: float = 2.0
+    background: BackgroundBound | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,8 +100,9 @@ def drive_turn(
     """
     zero_ns = monotonic_ns()
     clock = TurnClock(wall_us=wall_us, monotonic_ns=monotonic_ns)
-    driver = _Driver(Invocation(harness, clock.anchor, turn=turn, listeners=listeners), meter, watch=watch, stop=stop)
     bounds = limits if limits is not None else TurnLimits()
+    driver = _Driver(Invocation(harness, clock.anchor, turn=turn, listeners=listeners), meter, watch=watch, stop=stop)
+    driver.background = BackgroundWait(bounds.background, monotonic_ns=monotonic_ns)
     limit_ns = None if bounds.timeout_s is None else round(bounds.timeout_s * _NS_PER_S)
     deadline = None if limit_ns is None else Deadline(limit_ns=limit_ns, monotonic_ns=monotonic_ns)
     driver.invocation.begin(clock.now())
@@ -121,6 +126,8 @@ class _Driver:
         self.invocation = invocation
         self.reasons: set[EndStatus] = set()
         self.interrupted = False
+        self.background: BackgroundWait | None = None
+        self._given_up: tuple[str, ...] = ()
         self._meter = meter
         self._watch = watch
         self._stop = stop
@@ -153,13 +160,15 @@ class _Driver:
                 drained_s += left_s
                 if drained_s >= limits.drain_s:
                     return
+            elif line is None and self._gives_up():
+                return
 
     def end(self, child: Child, launch: Launch, limits: TurnLimits) -> None:
         """Stop the program where it still runs, and leave nothing of it behind."""
         try:
             if child.exit is None:
                 child.say(launch.conversation.interrupt())
-                if self.reasons or self.interrupted or child.wait(limits.drain_s) is None:
+                if self.reasons or self._given_up or self.interrupted or child.wait(limits.drain_s) is None:
                     child.stop(limits.grace_s)
         finally:
             self._swept = child.sweep()
@@ -172,16 +181,34 @@ class _Driver:
             self._overshoot_us = max(-deadline.remaining_ns() // NS_PER_US, 0)
         record = self.invocation.finish(end, status, duration_us=end - Stamp(us=0))
         deliberate = status in {EndStatus.TIMEOUT, EndStatus.STOPPED_EARLY, EndStatus.MAX_TURNS_EXHAUSTED}
-        return DrivenTurn(
-            record=record if launch.priced else _unpriced(record),
+        if launch.rollouts is not None and status is not EndStatus.STOPPED_EARLY:
+            record = recovered(record, launch.rollouts)
+        ending = Ending(
             exit_code=None if child.exit is None else child.exit.code,
             overshoot_us=self._overshoot_us,
             swept=self._swept,
             skipped=self._skipped,
             stderr_bytes=child.stderr_bytes,
+            given_up=self._given_up,
+        )
+        return DrivenTurn(
+            record=replace(record if launch.priced else _unpriced(record), ending=ending),
+            exit_code=ending.exit_code,
+            overshoot_us=ending.overshoot_us,
+            swept=ending.swept,
+            skipped=ending.skipped,
+            stderr_bytes=ending.stderr_bytes,
             crash=None if deliberate else crash,
             interrupted=self.interrupted,
         )
+
+    def _gives_up(self) -> bool:
+        """Tell whether the turn no longer waits for what runs in the background; what that is, is kept."""
+        waiting = self.invocation.summary().background
+        if self.background is None or not self.background.over(waiting):
+            return False
+        self._given_up = waiting
+        return True
 
     def _take(self, child: Child, launch: Launch, at: Stamp, *, data: bytes) -> None:
         line = _object(data)

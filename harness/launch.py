@@ -119,6 +119,7 @@ class Launch:
         conversation: What is said on its stdin.
         secrets: Values that are taken out of everything that is recorded.
         ignored: Fields of the request that this program cannot honour, by name.
+        rollouts: Folder below which the program writes what its threads did, sub-agents' too; None where it does not.
         links: Symbolic links to make before the start: absolute link to absolute target.
         notes: What a reader of the attempt must know of how it was started, in words of ours.
         priced: Whether the program knows what the route costs; else a cost that it prints is no measurement.
@@ -131,6 +132,7 @@ class Launch:
     files: Mapping[Path, str] = field(default_factory=dict)
     secrets: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    rollouts: Path | None = None
     links: Mapping[Path, Path] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     priced: bool = True

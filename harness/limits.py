@@ -88,9 +88,10 @@ def exceeded_budget(limits: RunLimits, usage: TokenBuckets | None, cost_usd: flo
 
 
 def background_wait_s(turn_timeout_s: float | None) -> float:
-    """Return how long into a turn an unresolved background command of antigravity is waited for, in seconds.
+    """Return how long an unresolved background command of antigravity is waited for, in seconds.
 
-    It ends before the turn's own limit, so the turn is graded instead of timed out.
+    With a turn limit it is counted from the turn's start and ends before that limit, so the turn is graded instead of
+    timed out; without one (None) it is counted from the model's last word.
     """
     return BACKGROUND_POLL_S * BACKGROUND_CYCLES if turn_timeout_s is None else BACKGROUND_SHARE * turn_timeout_s
 

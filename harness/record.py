@@ -123,6 +123,8 @@ class Summary:
         provider_status: HTTP status of the provider's failure that stands, 400 to 599; None when there is none, or the
             stream does not tell it.
         provider_words: That failure's kind and message, to sort it by; never written anywhere. None when there is none.
+        background: Main-thread calls that the program moved to the background, nothing ended, and the model has
+            spoken its last word after; only a harness that is waited for says any.
     """
 
     end: StreamEnd = StreamEnd.OPEN
@@ -139,6 +141,28 @@ class Summary:
     skills: tuple[str, ...] | None = None
     provider_status: int | None = None
     provider_words: str | None = field(default=None, repr=False)
+    background: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a turn's process ended, as the supervisor saw it.
+
+    Attributes:
+        exit_code: The program's own; negative is a signal, None when it was never seen.
+        overshoot_us: How long after its limit a timed-out turn was over; None when it kept it.
+        swept: Processes that the program left behind and that were killed; None when that is not known.
+        skipped: Lines that were no JSON object.
+        stderr_bytes: What the program wrote to its error output.
+        given_up: Background calls that the turn no longer waited for, by id.
+    """
+
+    exit_code: int | None = None
+    overshoot_us: int | None = None
+    swept: int | None = None
+    skipped: int = 0
+    stderr_bytes: int = 0
+    given_up: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,6 +188,7 @@ class TurnRecord:
         summary: What the reducer knew at the end.
         reconciliation: Tokens billed beyond the messages' sum; None when they agree or no total is known.
         quality: What a reader of the times must know.
+        ending: How its process ended; None for a turn that was not driven.
     """
 
     harness: Harness
@@ -184,6 +209,7 @@ class TurnRecord:
     summary: Summary = field(default_factory=Summary)
     reconciliation: Reconciliation | None = None
     quality: frozenset[Quality] = frozenset()
+    ending: Ending | None = None
 
     def span_us(self) -> int | None:
         """Return turn end minus turn start, or None while either is missing."""

@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from harness.clock import US_PER_MS, Anchor, Stamp
 from harness.kinds import EndStatus, ToolStatus
-from harness.record import Exact, Message, ToolCall, TurnRecord
+from harness.record import Ending, Exact, Message, ToolCall, TurnRecord
 from harness.redaction import redacted
 from harness.task import TaskRecord
 from harness.tokens import USAGE_SEMANTICS, Reconciliation, TokenBuckets
@@ -101,6 +101,7 @@ def task_document(task: TaskRecord) -> Document:
         "usage_semantics": asdict(USAGE_SEMANTICS[task.harness]),
         "ignored_fields": list(task.ignored),
         "findings": list(task.findings),
+        "early_stop": None if task.early_stop is None else asdict(task.early_stop),
         "max_output_tokens": task.output_limit,
         "output_limit_standing": DEFAULT_LIMIT if task.output_limit is None else REQUESTED_LIMIT,
         "concurrency": None if task.concurrency is None else asdict(task.concurrency),
@@ -132,6 +133,7 @@ def turn_document(turn: TurnRecord) -> Document:
         "assistant_turn_count": len(turn.messages),
         "num_turns": summary.model_calls,
         "tool_calls_resolved": summary.tool_calls,
+        **_ending(turn.ending),
         "provider_retries": summary.provider_retries,
         "token_usage": _usage(summary.usage, summary.cost_usd),
         "max_turns_exhausted": turn.status is EndStatus.MAX_TURNS_EXHAUSTED,
@@ -139,6 +141,18 @@ def turn_document(turn: TurnRecord) -> Document:
         "crash_reason": None if turn.status is None else CRASH_WORDS.get(turn.status),
         "messages": [_message(anchor, message) for message in turn.messages] + _rest(turn.reconciliation),
         "commands": [_command(anchor, call) for call in turn.calls],
+    }
+
+
+def _ending(ending: Ending | None) -> Document:
+    known = ending if ending is not None else Ending()
+    return {
+        "exit_code": known.exit_code,
+        "timeout_overshoot_ms": _ms(known.overshoot_us),
+        "swept_processes": known.swept,
+        "skipped_lines": None if ending is None else known.skipped,
+        "stderr_bytes": None if ending is None else known.stderr_bytes,
+        "background_given_up": list(known.given_up),
     }
 
 

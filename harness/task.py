@@ -13,6 +13,23 @@ from harness.record import Exact, TurnRecord, sum_measured
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EarlyStop:
+    """What the checks that may stop an attempt early decided.
+
+    Attributes:
+        armed: How many checks are armed, positive.
+        passed: How many of them passed while the agent worked.
+        disarmed: Whether a check that could not be made took the right to stop away.
+        stopped: Whether the attempt was stopped early.
+    """
+
+    armed: int
+    passed: int
+    disarmed: bool = False
+    stopped: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Concurrency:
     """How many attempts shared the machine.
 
@@ -53,6 +70,7 @@ class TaskRecord:
         output_limit: Output tokens that each request was asked to keep to; None leaves the provider's default,
             which nobody verified.
         concurrency: How many attempts shared the machine; None when that was not noted.
+        early_stop: What the armed checks decided; None when none was armed.
     """
 
     task_id: str
@@ -77,6 +95,7 @@ class TaskRecord:
     findings: tuple[str, ...] = ()
     output_limit: int | None = None
     concurrency: Concurrency | None = None
+    early_stop: EarlyStop | None = None
 
     def agent_wall_us(self) -> int | None:
         """Return the sum of the turns' positive durations, or None when no turn has one."""

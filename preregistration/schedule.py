@@ -86,24 +86,35 @@ def schedule_trials(plan: Plan, manifest: Manifest) -> Schedule:
     Raises:
         ScheduleError: When the plan's rule is not interleaved, or it excludes a task that the manifest does not have.
     """
-    tasks = _tasks(plan, manifest)
     arms = tuple(arm.name for arm in manifest.arms)
-    turns = _turns(plan, tasks, len(arms))
-    rows: list[tuple[int, str, str, int]] = []
-    for number in range(1, plan.attempts + 1):
-        for task in _shuffled(tasks, plan.seed, "order of tasks", number=number):
-            order = _rotated(_order_of_arms(plan.seed, arms, number), turns[number - 1][task])
-            rows += [(number, task, arm, place) for place, arm in enumerate(order, start=1)]
     return Schedule(
         study=plan.study,
         plan_sha256=plan_digest(plan),
         manifest_sha256=plan.manifest_digest,
         seed=plan.seed,
         arms=arms,
-        slots=tuple(
-            Slot(position=position, round=number, task=task, arm=arm, place=place)
-            for position, (number, task, arm, place) in enumerate(rows, start=1)
-        ),
+        slots=interleaved_slots(_tasks(plan, manifest), arms, attempts=plan.attempts, seed=plan.seed),
+    )
+
+
+def interleaved_slots(tasks: Sequence[str], arms: Sequence[str], *, attempts: int, seed: int) -> tuple[Slot, ...]:
+    """Return the order of every task's attempts in every arm, by the rule of `schedule_trials`.
+
+    Args:
+        tasks: Task names, sorted.
+        arms: Arm names; their order counts.
+        attempts: Rounds, at least 1.
+        seed: What the order is derived from.
+    """
+    turns = _turns(tasks, len(arms), attempts=attempts, seed=seed)
+    rows: list[tuple[int, str, str, int]] = []
+    for number in range(1, attempts + 1):
+        for task in _shuffled(tasks, seed, "order of tasks", number=number):
+            order = _rotated(_order_of_arms(seed, arms, number), turns[number - 1][task])
+            rows += [(number, task, arm, place) for place, arm in enumerate(order, start=1)]
+    return tuple(
+        Slot(position=position, round=number, task=task, arm=arm, place=place)
+        for position, (number, task, arm, place) in enumerate(rows, start=1)
     )
 
 
@@ -162,15 +173,15 @@ def _tasks(plan: Plan, manifest: Manifest) -> tuple[str, ...]:
     return tuple(sorted(names - excluded))
 
 
-def _turns(plan: Plan, tasks: Sequence[str], arms: int) -> list[dict[str, int]]:
+def _turns(tasks: Sequence[str], arms: int, *, attempts: int, seed: int) -> list[dict[str, int]]:
     """Return, for each round, by how much each task's order of arms is rotated.
 
     A block of as many rounds as there are arms gives every arm every place once on every task.
     """
     rounds: list[dict[str, int]] = []
-    for number in range(plan.attempts):
+    for number in range(attempts):
         block, step = divmod(number, arms)
-        shuffled = _shuffled(tasks, plan.seed, "turn of arms", number=block + 1)
+        shuffled = _shuffled(tasks, seed, "turn of arms", number=block + 1)
         rounds.append({task: (at + step) % arms for at, task in enumerate(shuffled)})
     return rounds
 

@@ -17,15 +17,19 @@ from harness.attempt import Surroundings
 from harness.experiment.claim import TRY, claimed
 from harness.experiment.gauge import Gauge
 from harness.experiment.running import Outcome, Planned, Rules, Standing, State, run_planned
+from harness.journal import verify
 from harness.kinds import Harness
 from harness.task import Concurrency, TaskRecord
 from harness.tasks.attempt import Attempt
+from harness.tasks.run_log import JOURNAL, RunLog
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def plan(count: int, *, arm: str = "a") -> tuple[Planned, ...]:
-    return tuple(Planned(position=at + 1, arm=arm, task_id=f"t{at}", attempt=0) for at in range(count))
+    return tuple(
+        Planned(position=at + 1, arm=arm, task_id=f"t{at}", attempt=0, harness=Harness.PI) for at in range(count)
+    )
 
 
 def record(planned: Planned, started_us: int) -> TaskRecord:
@@ -75,7 +79,8 @@ def go(
         jitter=lambda: 0.0,
     )
     event = threading.Event() if stop is None else stop
-    return run_planned(planned, making, out, around=around, stop=event, rules=rules or Rules(), tell=tell)
+    log = RunLog(out, {}, wall_us=around.wall_us)
+    return run_planned(planned, making, log, around=around, stop=event, rules=rules or Rules(), tell=tell)
 
 
 def document(out: Path, task: str) -> dict[str, object]:
@@ -89,7 +94,7 @@ def test_every_attempt_is_written_once_and_not_again(tmp_path: Path) -> None:
     assert [found.state for found in go(tmp_path, making, plan(3))] == [State.MADE] * 3
     assert [found.state for found in go(tmp_path, making, plan(4))] == [State.BEFORE] * 3 + [State.MADE]
     assert making.made == ["t0", "t1", "t2", "t3"]
-    assert sorted(path.name for path in (tmp_path / "a" / "t0" / "00").iterdir()) == ["task.json"]
+    assert not list(tmp_path.rglob(TRY))
 
 
 def test_starts_keep_their_order_whatever_the_jobs(tmp_path: Path) -> None:
@@ -125,7 +130,7 @@ def test_a_stop_begins_nothing_more_and_what_it_ended_is_made_again(tmp_path: Pa
     making = Making(lasts_s=30)
     found = go(tmp_path, making, plan(4), rules=Rules(jobs=2), stop=stop)
     assert [outcome.state for outcome in found] == [State.INTERRUPTED] * 2 + [State.OPEN] * 2
-    assert not list(tmp_path.rglob("task.json"))
+    assert not list(tmp_path.glob("a/*/00/task.json"))
     assert len(list(tmp_path.rglob("interrupted-01.json"))) == 2
     again = go(tmp_path, Making(), plan(4), rules=Rules(jobs=2))
     assert [outcome.state for outcome in again] == [State.MADE] * 4
@@ -145,7 +150,7 @@ def test_an_attempt_that_is_kept_though_interrupted_stands(tmp_path: Path) -> No
 def test_an_attempt_that_fails_ends_the_run_and_what_was_written_stands(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="no such program"):
         go(tmp_path, Making(failing="t1"), plan(4))
-    assert [path.parent.parent.name for path in tmp_path.rglob("task.json")] == ["t0"]
+    assert [path.parent.parent.name for path in tmp_path.glob("a/*/00/task.json")] == ["t0"]
 
 
 def test_who_listens_hears_of_every_attempt(tmp_path: Path) -> None:
@@ -176,7 +181,7 @@ def test_two_runs_of_one_folder_at_once_make_each_attempt_once(tmp_path: Path) -
     for run in runs:
         run.join()
     assert sorted(making.made) == sorted(f"t{at}" for at in range(20))
-    assert len(list(tmp_path.rglob("task.json"))) == 20
+    assert len(list(tmp_path.glob("a/*/00/task.json"))) == 20
     assert not list(tmp_path.rglob(TRY))
 
 
@@ -198,17 +203,22 @@ def test_a_runner_that_is_killed_at_any_moment_loses_and_repeats_nothing(tmp_pat
     for kill in range(6):
         child = runner(tmp_path)
         until = time.monotonic() + 20
-        while len(list(tmp_path.rglob("task.json"))) <= 2 * kill and time.monotonic() < until:
+        while len(list(tmp_path.glob("a/*/00/task.json"))) <= 2 * kill and time.monotonic() < until:
             time.sleep(0.003)
         os.kill(child.pid, signal.SIGKILL)
         child.wait(10)
-        for path in tmp_path.rglob("task.json"):
+        for path in tmp_path.glob("a/*/00/task.json"):
             assert stamps.setdefault(path, path.stat().st_mtime_ns) == path.stat().st_mtime_ns
     assert runner(tmp_path).wait(30) == 0
-    documents = [json.loads(path.read_text("utf-8")) for path in tmp_path.rglob("task.json")]
+    documents = [json.loads(path.read_text("utf-8")) for path in tmp_path.glob("a/*/00/task.json")]
     assert sorted(found["task_id"] for found in documents) == sorted(f"t{at}" for at in range(12))
     assert any("lost" in word for found in documents for word in found["findings"])
     assert not list(tmp_path.rglob("*.partial"))
     assert not list(tmp_path.rglob(TRY))
     for path, stamp in stamps.items():
         assert path.stat().st_mtime_ns == stamp
+    journal = verify(tmp_path / JOURNAL)
+    assert journal.broken is None
+    answers = [journal.answer(f"a/t{at}/00") for at in range(12)]
+    assert all(answer.finished and not answer.abandoned for answer in answers)
+    assert any(answer.recoveries for answer in answers)

@@ -6,6 +6,7 @@ import sys
 import time
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from harness.kinds import Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits
 from harness.programs.plugins import PluginError
-from harness.run_folder import RunFolderError, write_task
+from harness.run_folder import RunFolderError, task_document, write_task
 from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.criteria import passes
@@ -128,6 +129,55 @@ def test_lines_before_and_after_the_turns_run_in_the_sandbox() -> None:
     assert done.record.final_status == "SUCCESS"
 
 
+def test_a_line_after_the_turns_that_fails_fails_the_attempt_and_nothing_is_checked() -> None:
+    done = attempt(Fake(work="open('answer', 'w').close()"), post_run=("true", "exit 3"))
+    assert (done.record.final_status, done.record.score) == ("FAILURE", 0.0)
+    assert done.record.findings == ("post_run[1] did not end with 0; nothing was checked",)
+
+
+def test_a_line_after_the_turns_is_run_without_checks_too_and_not_after_a_failure(tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    assert attempt(Fake(crashes=9), post_run=(f"touch {mark}",)).record.final_status == "ERROR"
+    assert not mark.exists()
+    assert attempt(Fake(), criteria=(), post_run=(f"touch {mark}",)).record.final_status == "NOT_GRADED"
+    assert mark.exists()
+
+
+@pytest.mark.parametrize("where", ["pre_run", "post_run", "criteria"])
+def test_l10_a_child_that_a_line_of_the_task_moved_to_its_own_session_does_not_survive(
+    tmp_path: Path, where: str
+) -> None:
+    pid = tmp_path / "pid"
+    line = f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & until test -s {pid}; do sleep 0.05; done"
+    wanted: dict[str, Any] = {where: (RunCommand(command=line),) if where == "criteria" else (line,)}
+    assert attempt(Fake(work="open('answer', 'w').close()"), **wanted).record.final_status == "SUCCESS"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text("utf-8")), 0)
+
+
+def test_l10_a_line_that_ignores_the_polite_request_does_not_outlive_its_limit(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    line = f"trap '' TERM HUP INT; echo $$ > {pid}; while :; do sleep 1; done"
+    check = RunCommand(command=line, timeout_s=0.5)
+    assert attempt(Fake(), criteria=(check,)).record.final_status == "FAILURE"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text("utf-8")), 0)
+
+
+def test_a_budget_that_nobody_measured_is_said() -> None:
+    done = attempt(Fake(), limits=RunLimits(max_usd=0.01, max_total_tokens=10))
+    assert done.record.findings[-1] == "max_usd was not checked: a turn's cost is not known"
+
+
+def test_how_a_turns_process_ended_is_in_the_document() -> None:
+    done = attempt(Fake(work="print('no object', flush=True)"))
+    document: dict[str, Any] = task_document(done.record)
+    (turn,) = document["iterations"]
+    shown = {key: turn[key] for key in ("exit_code", "timeout_overshoot_ms", "swept_processes", "skipped_lines")}
+    assert shown == {"exit_code": 0, "timeout_overshoot_ms": None, "swept_processes": 0, "skipped_lines": 1}
+    assert turn["stderr_bytes"] == 0
+
+
 def test_a_line_before_the_turns_that_fails_starts_no_program() -> None:
     fake = Fake()
     assert attempt(fake, pre_run=("exit 3",)).record.final_status == "BUILD_FAILED"
@@ -219,7 +269,7 @@ def logged(folder: Path, done: Attempt, *, environment: dict[str, str] | None = 
     """Begin and finish an attempt in a run log."""
     log = RunLog(folder, environment or {}, wall_us=lambda: 1_796_000_000_000_000)
     log.begin("t", Labels(arm="a"), harness="pi")
-    return log.finish(done, Labels(arm="a"))
+    return log.finish(done)
 
 
 def test_a_run_leaves_a_document_turn_metrics_and_a_whole_journal(tmp_path: Path) -> None:
@@ -238,16 +288,31 @@ def test_turn_metrics_may_be_disabled(tmp_path: Path) -> None:
     assert not (written.document.parent / "turns.jsonl").exists()
 
 
-def test_an_attempt_that_began_and_was_never_written_is_known_as_lost(tmp_path: Path) -> None:
-    def begun() -> bool:
-        log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
-        return log.begin("t", Labels(arm="a"), harness="pi")
-
-    assert not begun()
+def test_an_attempt_that_is_taken_up_again_is_so_in_the_journal_although_its_last_line_was_torn(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
     with (tmp_path / JOURNAL).open("ab") as file:
         file.write(b'{"half')
-    assert begun()
+    log.begin("t", Labels(arm="a"), harness="pi", again=True)
     assert verify(tmp_path / JOURNAL).answer("a/t/00").recoveries == 1
+
+
+def test_an_end_behind_a_torn_line_is_written_all_the_same(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
+    with (tmp_path / JOURNAL).open("ab") as file:
+        file.write(b'{"half')
+    log.confirm("t", Labels(arm="a"))
+    assert verify(tmp_path / JOURNAL).answer("a/t/00").finished
+
+
+def test_a_try_that_does_not_count_is_written_under_a_name_that_no_reader_takes_for_an_attempt(tmp_path: Path) -> None:
+    log = RunLog(tmp_path, {}, wall_us=lambda: 1_796_000_000_000_000)
+    log.begin("t", Labels(arm="a"), harness="pi")
+    path = log.abandon(attempt(Fake()), number=1)
+    assert path == tmp_path / "a" / "t" / "00" / "interrupted-01.json"
+    assert json.loads(path.read_text("utf-8"))["task_id"] == "t"
+    assert verify(tmp_path / JOURNAL).answer("a/t/00").abandoned
 
 
 def test_a_journal_that_was_altered_stops_the_run(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ system gives that lock back when its holder is killed, so nothing has to be clea
 Beside the lock stands one line for each try that began and one for each that an interrupt ended: the rest were lost.
 """
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,8 +12,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from harness.locking import LockedError, locked
-from harness.run_folder import DOCUMENT, task_document
-from harness.task import TaskRecord
+from harness.run_folder import DOCUMENT
+from harness.turn_metrics import FILE_NAME
 
 TRY = ".try"
 _BEGUN, _INTERRUPTED = "begun", "interrupted"
@@ -37,16 +36,21 @@ class Claim:
 
     def begin(self) -> tuple[str, ...]:
         """Note that a try begins; return what a reader must know of the tries before it."""
+        for stale in self._folder.glob(f"{FILE_NAME}*"):
+            # Turns of a try that never became the attempt would be counted beside the attempt's own.
+            stale.unlink(missing_ok=True)
         self._note(_BEGUN)
         lost = self._begun - self._interrupted
         self._begun += 1
         return (*_told(lost, "lost"), *_told(self._interrupted, "interrupted and not counted"))
 
-    def interrupted(self, record: TaskRecord) -> None:
-        """Keep what is known of a try that an interrupt ended, under a name that no reader takes for an attempt."""
-        path = self._folder / f"interrupted-{self._begun:02d}.json"
-        text = json.dumps(task_document(record), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        path.write_text(text, encoding="utf-8")
+    @property
+    def number(self) -> int:
+        """Number of the try that began last, from 1; 0 when none did."""
+        return self._begun
+
+    def interrupted(self) -> None:
+        """Note that an interrupt ended the try that goes on."""
         self._note(_INTERRUPTED)
 
     def clear(self) -> None:

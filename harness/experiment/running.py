@@ -10,13 +10,14 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
 
 from harness.attempt import Surroundings
 from harness.experiment.claim import TRY, Claim, claimed
 from harness.experiment.gauge import Gauge
-from harness.run_folder import DOCUMENT, attempt_folder, write_task
-from harness.tasks.attempt import Attempt
+from harness.kinds import Harness
+from harness.run_folder import DOCUMENT, attempt_folder
+from harness.tasks.attempt import Attempt, Labels
+from harness.tasks.run_log import RunLog, Written
 
 
 class State(Enum):
@@ -38,12 +39,19 @@ class Planned:
         arm: Name of the arm.
         task_id: Public task name.
         attempt: Attempt number from 0.
+        harness: Which program makes it.
     """
 
     position: int
     arm: str
     task_id: str
     attempt: int
+    harness: Harness
+
+    @property
+    def labels(self) -> Labels:
+        """What it is filed under."""
+        return Labels(arm=self.arm, attempt=self.attempt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +62,13 @@ class Outcome:
         planned: Which.
         state: What this run did about it.
         made: The attempt; None when this run made none.
+        written: What was written of it; None when nothing was.
     """
 
     planned: Planned
     state: State
     made: Attempt | None = None
+    written: Written | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +107,7 @@ class Rules:
 def run_planned(
     planned: Sequence[Planned],
     make: Make,
-    out: Path,
+    log: RunLog,
     *,
     around: Surroundings,
     stop: threading.Event,
@@ -109,7 +119,7 @@ def run_planned(
     Args:
         planned: The attempts, in the order of their starts.
         make: Makes one; called in a thread of its own.
-        out: Run folder.
+        log: The record of the run folder.
         around: Clocks and chance; its sleep and its stop are replaced by the event's.
         stop: Set from outside, it ends what goes on and begins nothing more; an attempt that fails sets it.
         rules: How many at a time, and what an interrupt leaves.
@@ -121,9 +131,10 @@ def run_planned(
     Raises:
         LaunchError: When a program cannot be started as asked; what was written stands.
         StartError: When a process cannot be started.
+        JournalError: When the run folder's journal was altered.
         OSError: When an attempt cannot be written.
     """
-    run = _Run(planned, make, out, around=around, stop=stop, rules=rules, tell=tell)
+    run = _Run(planned, make, log, around=around, stop=stop, rules=rules, tell=tell)
     with ThreadPoolExecutor(rules.jobs, thread_name_prefix="attempts") as pool:
         threads = [pool.submit(run.work) for _ in range(rules.jobs)]
         try:
@@ -144,7 +155,7 @@ class _Run:
         self,
         planned: Sequence[Planned],
         make: Make,
-        out: Path,
+        log: RunLog,
         *,
         around: Surroundings,
         stop: threading.Event,
@@ -153,7 +164,7 @@ class _Run:
     ) -> None:
         self._planned = planned
         self._make = make
-        self._out = out
+        self._log = log
         self._around = around
         self._stop = stop
         self._rules = rules
@@ -195,7 +206,7 @@ class _Run:
         return True
 
     def _seen_through(self, planned: Planned, turn: "_Turn") -> Outcome:
-        folder = attempt_folder(self._out, planned.arm, planned.task_id, attempt=planned.attempt)
+        folder = attempt_folder(self._log.run, planned.arm, planned.task_id, attempt=planned.attempt)
         if (folder / DOCUMENT).exists() and not (folder / TRY).exists():
             return Outcome(planned=planned, state=State.BEFORE)
         with claimed(folder, pause=self._pause) as claim:
@@ -203,6 +214,7 @@ class _Run:
                 there = (folder / DOCUMENT).exists()
                 return Outcome(planned=planned, state=State.BEFORE if there else State.ELSEWHERE)
             if claim.done:
+                self._log.confirm(planned.task_id, planned.labels)
                 claim.clear()
                 return Outcome(planned=planned, state=State.BEFORE)
             return self._made(planned, claim, turn)
@@ -210,6 +222,8 @@ class _Run:
     def _made(self, planned: Planned, claim: Claim, turn: "_Turn") -> Outcome:
         around = replace(self._around, sleep=self._pause, stop=self._stop.is_set, wall_us=turn.ending(self._around))
         findings = claim.begin()
+        again = claim.number > 1
+        self._log.begin(planned.task_id, planned.labels, harness=planned.harness.value, again=again)
         self._gauge.enter(planned.position)
         self._say(None)
         try:
@@ -219,11 +233,13 @@ class _Run:
         found = (*made.record.findings, *findings)
         made = replace(made, record=replace(made.record, findings=found, concurrency=concurrency))
         if made.interrupted and not self._rules.keep_interrupted:
-            claim.interrupted(made.record)
+            self._log.abandon(made, number=claim.number)
+            claim.interrupted()
             return Outcome(planned=planned, state=State.INTERRUPTED, made=made)
-        write_task(self._out, made.record)
+        written = self._log.finish(made)
         claim.clear()
-        return Outcome(planned=planned, state=State.INTERRUPTED if made.interrupted else State.MADE, made=made)
+        state = State.INTERRUPTED if made.interrupted else State.MADE
+        return Outcome(planned=planned, state=state, made=made, written=written)
 
     def _book(self, outcome: Outcome) -> None:
         self._outcomes[outcome.planned.position] = outcome

@@ -1,27 +1,32 @@
 """The only place that makes one attempt at a task: set-up, turns and their repetitions, post-run lines, checks.
 
-Clocks and the wait are handed in. A capped turn is graded and never repeated; a turn that timed out is a failure.
+Clocks and the wait are handed in. A capped turn is graded and never repeated; a turn that timed out is a failure. A
+post-run line prepares what is checked, so one that fails is the work's failure: the attempt has failed, is no error and
+is not repeated. An attempt that was stopped early is graded by its armed checks as they stood, and runs no such line.
 """
 
-import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from harness.attempt import Ask, Surroundings, run_turns
+from harness.attempt import Ask, AttemptTurns, Surroundings, run_turns
 from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
-from harness.kinds import Harness
+from harness.kinds import EndStatus, Harness
 from harness.launch import Launch, TurnRequest
 from harness.prices import Prices
-from harness.programs.plugins import Plugin, inspect_plugins
+from harness.programs.plugins import inspect_plugins
 from harness.programs.program import Program
 from harness.programs.vocabulary import drift_findings
 from harness.record import TurnRecord
 from harness.statuses import Facts, Status, final_status
 from harness.task import TaskRecord
+from harness.tasks.container import Place, place_of
+from harness.tasks.criteria import passes
+from harness.tasks.early import Watcher
+from harness.tasks.findings import budget_findings, early_findings, turn_findings
 from harness.tasks.grading import UNGRADED, Evidence, Grade
 from harness.tasks.grading import grade as grade_work
-from harness.tasks.sandbox import CommandError, run_line
+from harness.tasks.sandbox import CommandError, LineTimeoutError
 from harness.tasks.task import Task
 
 _LINE_TIMEOUT_S = 300.0
@@ -62,14 +67,15 @@ class Attempt:
 
 
 class _Noting:
-    """A program whose launches are asked what they ignore and what must be known of them."""
+    """A program in its place, whose launches are asked what they ignore and what must be known of them."""
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, place: Place) -> None:
         self.harness = program.harness
         self.ignored: set[str] = set()
         self.notes: set[str] = set()
         self.secrets: set[str] = set()
         self._program = program
+        self._place = place
 
     def launch(self, request: TurnRequest) -> Launch:
         """Return how a turn is started.
@@ -81,7 +87,51 @@ class _Noting:
         self.ignored.update(launch.ignored)
         self.notes.update(launch.notes)
         self.secrets.update(launch.secrets)
-        return launch
+        self._place.clear()
+        return self._place.placed(launch)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made:
+    """An attempt that was run and graded, before it is written down.
+
+    Attributes:
+        noting: The program, with what its launches said.
+        found: Its turns.
+        built: Whether the lines before them ended well.
+        grade: What grading found.
+        watcher: What watched for an early stop.
+        setup_us: Work before the first turn.
+        grading_us: Work after the last.
+    """
+
+    noting: _Noting
+    found: AttemptTurns
+    built: bool
+    grade: Grade
+    watcher: Watcher
+    setup_us: int
+    grading_us: int
+
+    def happened(self) -> frozenset[Status]:
+        """Return the endings that running brought about."""
+        return self.found.happened if self.built else self.found.happened | {Status.BUILD_FAILED}
+
+    def turns(self) -> tuple[TurnRecord, ...]:
+        """Return the records of the turns."""
+        return tuple(turn.record for turn in self.found.turns)
+
+    def findings(self, task: Task) -> tuple[str, ...]:
+        """Return what a reader must know."""
+        turns, decided = self.turns(), self.watcher.result(stopped=_stopped(self.found))
+        return (
+            *sorted(self.noting.notes),
+            *turn_findings(turns),
+            *budget_findings(task.limits, turns),
+            *early_findings(decided, checks=len(task.criteria)),
+            *self.grade.findings,
+            *drift_findings(turns),
+        )
 
 
 def make_attempt(
@@ -97,25 +147,12 @@ def make_attempt(
         around: Clocks, sleep and chance.
 
     Raises:
-        LaunchError: When the program cannot be started as asked.
+        LaunchError: When the program, or the container it is to run in, cannot be started as asked.
         StartError: When its process cannot be started.
     """
     started_wall_us, zero_ns = around.wall_us(), around.monotonic_ns()
-    noting = _Noting(program)
-    request = replace(request, **task.wishes())
-    # A plugin that cannot be delivered is refused before any line of the task runs.
-    plugins = inspect_plugins(request.plugins)
-    built = _lines(task.pre_run, request)
-    setup_us = (around.monotonic_ns() - zero_ns) // NS_PER_US
-    cap = DEFAULT_CAPS[program.harness]
-    asks = [_ask(task, request, prompt=prompt) for prompt in task.turns] if built else []
-    found = run_turns(noting, asks, limits=task.limits, cap=cap, around=around)
-    happened = found.happened if built else found.happened | {Status.BUILD_FAILED}
-    graded_ns = around.monotonic_ns()
-    turns = tuple(turn.record for turn in found.turns)
-    stopped = bool(happened) or found.interrupted
-    grade = UNGRADED if stopped else _grade(task, request, harness=program.harness, turns=turns, plugins=plugins)
-    end_ns = around.monotonic_ns()
+    made = _make(program, task, replace(request, **task.wishes()), around=around)
+    passed, found, happened = made.grade.passed, made.found, made.happened()
     record = TaskRecord(
         task_id=task.task_id,
         arm=labels.arm,
@@ -123,28 +160,57 @@ def make_attempt(
         attempt=labels.attempt,
         model=request.model,
         started_wall_us=started_wall_us,
-        duration_us=(end_ns - zero_ns) // NS_PER_US,
-        setup_us=setup_us,
-        grading_us=None if grade.passed is None else (end_ns - graded_ns) // NS_PER_US,
+        duration_us=(around.monotonic_ns() - zero_ns) // NS_PER_US,
+        setup_us=made.setup_us,
+        grading_us=None if passed is None else made.grading_us,
         retry_wait_us=found.retry_wait_us,
-        final_status=final_status(Facts(happened=happened, passed=grade.passed, exhausted=found.exhausted)).value,
-        score=None if grade.passed is None else float(grade.passed),
-        cap=None if task.limits.max_turns is None else cap,
+        final_status=final_status(Facts(happened=happened, passed=passed, exhausted=found.exhausted)).value,
+        score=None if passed is None else float(passed),
+        cap=None if task.limits.max_turns is None else DEFAULT_CAPS[program.harness],
         cap_limit=task.limits.max_turns,
-        turns=turns,
+        turns=made.turns(),
         simulated=labels.simulated,
         category=found.category,
-        ignored=tuple(sorted(noting.ignored)),
-        findings=(*sorted(noting.notes), *grade.findings, *drift_findings(turns)),
+        ignored=tuple(sorted(made.noting.ignored)),
+        findings=made.findings(task),
         output_limit=request.max_output_tokens,
+        early_stop=made.watcher.result(stopped=_stopped(found)),
     )
-    crash = found.turns[-1].crash if found.turns else None
     return Attempt(
         record=record,
-        crash=crash,
+        crash=found.turns[-1].crash if found.turns else None,
         interrupted=found.interrupted,
         prices=request.prices,
-        secrets=frozenset(noting.secrets),
+        secrets=frozenset(made.noting.secrets),
+    )
+
+
+def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroundings) -> _Made:
+    zero_ns = around.monotonic_ns()
+    # A plugin that cannot be delivered is refused before anything is started.
+    plugins = inspect_plugins(request.plugins)
+    with place_of(task.image, request) as place:
+        noting = _Noting(program, place)
+        built = _first_failing(task.pre_run, request, place) is None
+        begun_ns = around.monotonic_ns()
+        cap, asks = DEFAULT_CAPS[program.harness], [_ask(task, request, prompt=prompt) for prompt in task.turns]
+        watcher = Watcher(task.armed(), lambda check: passes(check, request.workdir, environment={}))
+        found = run_turns(noting, asks if built else [], limits=task.limits, cap=cap, around=around, watch=watcher)
+        place.clear()
+        over_ns = around.monotonic_ns()
+        grade = UNGRADED
+        if built and not found.happened and not found.interrupted:
+            loaded = frozenset(name for plugin in plugins for name in plugin.skills)
+            grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
+        end_ns = around.monotonic_ns()
+    return _Made(
+        noting=noting,
+        found=found,
+        built=built,
+        grade=grade,
+        watcher=watcher,
+        setup_us=(begun_ns - zero_ns) // NS_PER_US,
+        grading_us=(end_ns - over_ns) // NS_PER_US,
     )
 
 
@@ -152,31 +218,42 @@ def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:
     return lambda session: replace(request, prompt=prompt, session=session, max_turns=task.limits.max_turns)
 
 
-def _lines(lines: tuple[str, ...], request: TurnRequest) -> bool:
-    """Run shell lines in order; tell whether each ended with 0."""
-    try:
-        return all(
-            run_line(line, request.workdir, environment=_plain(request.environment), timeout_s=_LINE_TIMEOUT_S) == 0
-            for line in lines
-        )
-    except (CommandError, subprocess.TimeoutExpired):
-        return False
+def _stopped(found: AttemptTurns) -> bool:
+    return any(turn.record.status is EndStatus.STOPPED_EARLY for turn in found.turns)
+
+
+def _first_failing(lines: tuple[str, ...], request: TurnRequest, place: Place) -> int | None:
+    """Run shell lines in order; return the number from 0 of the one that did not end with 0, None when all did."""
+    plain = _plain(request.environment)
+    for number, line in enumerate(lines):
+        try:
+            code = place.run_line(line, request.workdir, environment=plain, timeout_s=_LINE_TIMEOUT_S)
+        except (CommandError, LineTimeoutError):
+            return number
+        if code != 0:
+            return number
+    return None
 
 
 def _grade(
-    task: Task, request: TurnRequest, *, harness: Harness, turns: tuple[TurnRecord, ...], plugins: tuple[Plugin, ...]
+    task: Task, request: TurnRequest, *, harness: Harness, found: AttemptTurns, place: Place, loaded: frozenset[str]
 ) -> Grade:
-    """Return what the checks say; nothing when the task has none."""
+    """Prepare and make the checks, unless the armed ones have decided the attempt."""
+    if _stopped(found):
+        return Grade(passed=True)
+    failed = _first_failing(task.post_run, request, place)
+    if failed is not None:
+        said = f"post_run[{failed}] did not end with 0; nothing was checked"
+        return Grade(passed=False if task.criteria else None, findings=(said,))
     if not task.criteria:
         return UNGRADED
-    if not _lines(task.post_run, request):
-        return Grade(passed=False)
     evidence = Evidence(
         harness=harness,
         request=request,
-        loaded=frozenset(name for plugin in plugins for name in plugin.skills),
-        turns=turns,
+        loaded=loaded,
+        turns=tuple(turn.record for turn in found.turns),
         environment=_plain(request.environment),
+        run=place.run_line,
     )
     return grade_work(task.criteria, evidence)
 

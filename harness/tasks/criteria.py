@@ -1,24 +1,33 @@
 """The only place that checks what an agent left in its sandbox. A path that leads out of the sandbox never passes."""
 
 import json
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import assert_never
+from typing import Protocol, assert_never
 
-from harness.tasks.sandbox import CommandError, run_line
+from harness.tasks.sandbox import CommandError, LineTimeoutError, run_line
 from harness.tasks.task import FileContains, FileExists, JsonCheck, RunCommand, WorkCriterion
 
 _MISSING = object()
 
 
-def passes(criterion: WorkCriterion, sandbox: Path, *, environment: Mapping[str, str]) -> bool:
+class LineRunner(Protocol):
+    """Runs a shell line where the attempt runs, as `harness.tasks.sandbox.run_line` does."""
+
+    def __call__(self, line: str, folder: Path, /, *, environment: Mapping[str, str], timeout_s: float) -> int:
+        """Return the line's exit code."""
+
+
+def passes(
+    criterion: WorkCriterion, sandbox: Path, *, environment: Mapping[str, str], run: LineRunner = run_line
+) -> bool:
     """Tell whether the work in a sandbox passes a check.
 
     Args:
         criterion: The check.
         sandbox: Absolute folder that the agent worked in.
         environment: The whole environment of a command.
+        run: Runs the line of a command.
     """
     match criterion:
         case FileExists():
@@ -27,7 +36,7 @@ def passes(criterion: WorkCriterion, sandbox: Path, *, environment: Mapping[str,
             data = _bytes(sandbox, criterion.path)
             return data is not None and criterion.text.encode() in data
         case RunCommand():
-            return _ends_with(criterion, sandbox, environment=environment)
+            return _ends_with(criterion, sandbox, environment=environment, run=run)
         case JsonCheck():
             return _same(_value(sandbox, criterion), criterion.equals)
         case _:
@@ -48,10 +57,10 @@ def _bytes(sandbox: Path, path: PurePosixPath) -> bytes | None:
         return None
 
 
-def _ends_with(criterion: RunCommand, sandbox: Path, *, environment: Mapping[str, str]) -> bool:
+def _ends_with(criterion: RunCommand, sandbox: Path, *, environment: Mapping[str, str], run: LineRunner) -> bool:
     try:
-        code = run_line(criterion.command, sandbox, environment=environment, timeout_s=criterion.timeout_s)
-    except (CommandError, subprocess.TimeoutExpired):
+        code = run(criterion.command, sandbox, environment=environment, timeout_s=criterion.timeout_s)
+    except (CommandError, LineTimeoutError):
         return False
     return code == criterion.exit_code
 

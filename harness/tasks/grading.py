@@ -11,7 +11,8 @@ from harness.capabilities import CAPABILITIES
 from harness.kinds import Harness, ToolStatus
 from harness.launch import TurnRequest
 from harness.record import TurnRecord
-from harness.tasks.criteria import passes
+from harness.tasks.criteria import LineRunner, passes
+from harness.tasks.sandbox import run_line
 from harness.tasks.task import Criterion, SkillTriggered
 
 
@@ -41,6 +42,7 @@ class Evidence:
         loaded: Names of the skills that were delivered to the program.
         turns: The attempt's turns.
         environment: The whole environment of a check's command.
+        run: Runs the line of a check's command.
     """
 
     harness: Harness
@@ -48,6 +50,7 @@ class Evidence:
     loaded: frozenset[str]
     turns: tuple[TurnRecord, ...]
     environment: Mapping[str, str]
+    run: LineRunner = run_line
 
 
 def grade(criteria: Iterable[Criterion], evidence: Evidence) -> Grade:
@@ -59,7 +62,8 @@ def grade(criteria: Iterable[Criterion], evidence: Evidence) -> Grade:
             found, reason = skill_triggered(criterion, evidence)
             findings += [] if reason is None else [f"skill_triggered {criterion.skill}: not measured, {reason}"]
         else:
-            found = passes(criterion, evidence.request.workdir, environment=evidence.environment)
+            folder, environment = evidence.request.workdir, evidence.environment
+            found = passes(criterion, folder, environment=environment, run=evidence.run)
         passed.append(found)
     return Grade(passed=_all(passed), findings=tuple(findings))
 

@@ -4,14 +4,15 @@
 is known. The document comes last and whole: where it stands, the attempt is done.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.generations import generations
-from harness.journal import Event, Journal, JournalError, verify
+from harness.journal import Event, Facts, Journal, JournalError
 from harness.redaction import redacted
-from harness.run_folder import attempt_folder, write_task
+from harness.run_folder import attempt_folder, task_document, write_task
 from harness.tasks.attempt import Attempt, Labels
 from harness.turn_metrics import FOLDER, TurnRecorder
 
@@ -52,28 +53,52 @@ class RunLog:
         self._environment = environment
         self._wall_us = wall_us
         self._journal = Journal(run / JOURNAL)
-        self._lost: frozenset[str] | None = None
 
-    def begin(self, task_id: str, labels: Labels, *, harness: str) -> bool:
-        """Note that an attempt begins; tell whether an earlier try of it was lost.
+    @property
+    def run(self) -> Path:
+        """The run folder."""
+        return self._run
+
+    def begin(self, task_id: str, labels: Labels, *, harness: str, again: bool = False) -> None:
+        """Note that an attempt begins, or that it is taken up again.
 
         Raises:
             JournalError: When the journal was altered.
             OSError: When it cannot be written.
         """
-        name = _name(task_id, labels)
-        facts = {"harness": harness}
-        if self._was_lost(name):
-            self._journal.recover(name, at_epoch_ms=self._now_ms(), facts=facts)
-            return True
-        try:
-            self._journal.append(Event.STARTED, name, at_epoch_ms=self._now_ms(), facts=facts)
-        except JournalError:
-            # A killed writer left half a record: recovery cuts it off, counts it, and refuses what is worse.
-            self._journal.recover(name, at_epoch_ms=self._now_ms(), facts=facts)
-        return False
+        event = Event.RECOVERED if again else Event.STARTED
+        self._note(event, attempt_name(labels.arm, task_id, attempt=labels.attempt), {"harness": harness})
 
-    def finish(self, done: Attempt, labels: Labels) -> Written:
+    def confirm(self, task_id: str, labels: Labels) -> None:
+        """Note the end of an attempt whose document stands and whose runner was killed before it could.
+
+        Raises:
+            JournalError: When the journal was altered.
+            OSError: When it cannot be written.
+        """
+        self._note(Event.FINISHED, attempt_name(labels.arm, task_id, attempt=labels.attempt), {"status": None})
+
+    def abandon(self, done: Attempt, *, number: int) -> Path:
+        """Write what is known of a try that does not count, under a name that no reader takes for an attempt.
+
+        Args:
+            done: The try.
+            number: The try's number, from 1.
+
+        Raises:
+            OSError: When it cannot be written.
+        """
+        record = done.record
+        path = attempt_folder(self._run, record.arm, record.task_id, attempt=record.attempt)
+        path /= f"interrupted-{number:02d}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        document = redacted(task_document(record), done.secrets)
+        path.write_text(json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        name = attempt_name(record.arm, record.task_id, attempt=record.attempt)
+        self._note(Event.ABANDONED, name, {"status": record.final_status})
+        return path
+
+    def finish(self, done: Attempt) -> Written:
         """Write an attempt's turn metrics, its document and its end.
 
         Raises:
@@ -88,8 +113,8 @@ class RunLog:
             recorder.record(redacted(turn, done.secrets))
         document = write_task(self._run, record, secrets=done.secrets)
         event = Event.ABANDONED if done.interrupted else Event.FINISHED
-        facts = {"status": record.final_status}
-        self._journal.append(event, _name(record.task_id, labels), at_epoch_ms=self._now_ms(), facts=facts)
+        name = attempt_name(record.arm, record.task_id, attempt=record.attempt)
+        self._note(event, name, {"status": record.final_status})
         return Written(
             document=document,
             turns=recorder.counts.written if recorder.enabled else None,
@@ -98,24 +123,20 @@ class RunLog:
             dropped=recorder.counts.total_dropped,
         )
 
-    def _was_lost(self, name: str) -> bool:
-        if self._lost is None:
-            self._lost = _unfinished(self._run / JOURNAL)
-        return name in self._lost
-
-    def _now_ms(self) -> int:
-        return self._wall_us() // 1000
-
-
-def _unfinished(path: Path) -> frozenset[str]:
-    """Return the attempts that began and did not finish, as far as the journal can be trusted."""
-    try:
-        entries = verify(path).entries
-    except FileNotFoundError:
-        return frozenset()
-    last = {entry.run_id: entry.event for entry in entries if entry.event is not Event.TOOL_TIMEOUT}
-    return frozenset(name for name, event in last.items() if event is not Event.FINISHED)
+    def _note(self, event: Event, name: str, facts: Facts) -> None:
+        at_epoch_ms = self._wall_us() // 1000
+        try:
+            if event is Event.RECOVERED:
+                self._journal.recover(name, at_epoch_ms=at_epoch_ms, facts=facts)
+            else:
+                self._journal.append(event, name, at_epoch_ms=at_epoch_ms, facts=facts)
+        except JournalError:
+            # A killed writer left half a record: recovery cuts it off, counts it, and refuses what is worse.
+            self._journal.recover(name, at_epoch_ms=at_epoch_ms, facts=facts)
+            if event is not Event.RECOVERED and event is not Event.STARTED:
+                self._journal.append(event, name, at_epoch_ms=at_epoch_ms, facts=facts)
 
 
-def _name(task_id: str, labels: Labels) -> str:
-    return f"{labels.arm}/{task_id}/{labels.attempt:02d}"
+def attempt_name(arm: str, task_id: str, *, attempt: int) -> str:
+    """Return the name of an attempt in the journal, which is its place below the run folder too."""
+    return f"{arm}/{task_id}/{attempt:02d}"

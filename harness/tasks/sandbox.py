@@ -1,17 +1,26 @@
 """The only place that makes the folder an attempt works in and runs shell lines there."""
 
-import os
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.clock import Stamp
+from harness.launch import Launch, Prompt
+from harness.process import StartError, start
+
+SHELL = "/bin/sh"
+# The line's words are an argument and no part of the script, so its output is dropped whatever it holds.
+_QUIET = 'exec /bin/sh -c "$1" >/dev/null 2>&1 </dev/null'
+
 
 class CommandError(Exception):
-    """A shell line of a task could not be run, or did not end as it must."""
+    """A shell line of a task could not be run."""
+
+
+class LineTimeoutError(Exception):
+    """A shell line of a task took longer than it may; nothing of it is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,32 +47,34 @@ def fresh_sandbox() -> Iterator[Sandbox]:
 
 
 def run_line(line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
-    """Run a shell line in a folder and return its exit code; its output is not kept.
+    """Run a shell line in a folder and return its exit code; its output is not kept, and nothing of it goes on.
+
+    What the line started ends with it, in whatever session it is: a line is kept like a program is.
 
     Raises:
         CommandError: When the shell cannot be started.
-        subprocess.TimeoutExpired: When it takes longer; its process group is killed.
+        LineTimeoutError: When it takes longer.
     """
+    return run_command((SHELL, "-c", _QUIET, SHELL, line), folder, environment=environment, timeout_s=timeout_s)
+
+
+def run_command(argv: tuple[str, ...], folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
+    """Run an absolute program as `run_line` runs a line, with its output dropped.
+
+    Raises:
+        CommandError: When it cannot be started.
+        LineTimeoutError: When it takes longer.
+    """
+    launch = Launch(argv=argv, env=dict(environment), cwd=folder, conversation=Prompt(""))
     try:
-        # The lines are the task author's own, run in the folder of their attempt.
-        child = subprocess.Popen(  # noqa: S603
-            ["/bin/sh", "-c", line],
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as fault:
-        raise CommandError(f"the shell cannot be started: {type(fault).__name__}") from fault
+        # No clock is asked: what a line prints is not timed.
+        child = start(launch, now=lambda: Stamp(us=0))
+    except StartError as fault:
+        raise CommandError(f"{Path(argv[0]).name} cannot be started") from fault
     try:
-        return child.wait(timeout_s)
+        found = child.wait(timeout_s)
     finally:
-        _kill_group(child)
-
-
-def _kill_group(child: "subprocess.Popen[bytes]") -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+        child.sweep()
+    if found is None:
+        raise LineTimeoutError(f"a line took longer than {timeout_s:g} s")
+    return found.code

@@ -19,6 +19,9 @@ TYPES = frozenset(
     {"THINKING", "TEXT_RESPONSE", "TOOL_CALL", "SYSTEM_MESSAGE", "COMPACTION", "FINISH", "USER_MESSAGE", "UNKNOWN"}
 )
 TERMINAL = frozenset({"DONE", "ERROR", "CANCELED"})
+# What the program moves to the background after 10 s, and what the model's last word looks like.
+BACKGROUNDED = "run_command"
+WORDS = frozenset({"TEXT_RESPONSE", "FINISH"})
 # What a finished step adds to its arguments.
 RESULTS = frozenset({"combined_output", "exit_code", "output", "result"})
 COUNTS = ("prompt", "cached", "candidates", "thoughts")
@@ -40,6 +43,9 @@ class Antigravity:
         self._generations = 0
         self._session: str | None = None
         self._end = StreamEnd.OPEN
+        self._places: dict[str, int] = {}
+        self._newest = -1
+        self._idle = False
 
     def feed(self, at: Stamp, line: Line) -> tuple[Event, ...]:
         """Take one step."""
@@ -55,6 +61,7 @@ class Antigravity:
             events += self._on_output(at, line)
         events += self._on_tools(at, line, nested=nested)
         if not nested:
+            self._on_place(line)
             events += self._on_usage(at, line)
             self._judge(line)
         return tuple(events)
@@ -77,7 +84,28 @@ class Antigravity:
             quality=frozenset(self._ledger.quality),
             provider_status=self._ledger.provider.status,
             provider_words=self._ledger.provider.words,
+            background=self._background(),
         )
+
+    def _background(self) -> tuple[str, ...]:
+        """Return the commands that the model has gone past and that nothing ended; none while it is at work."""
+        if not self._idle:
+            return ()
+        open_calls = (call for call in self._ledger.calls.values() if call.call_id not in self._ledger.closed)
+        return tuple(
+            call.call_id
+            for call in open_calls
+            if call.name == BACKGROUNDED and self._places.get(call.call_id, self._newest) < self._newest
+        )
+
+    def _on_place(self, line: Line) -> None:
+        """Note whether the newest step is a word of the model that is spoken; an older step says nothing about it."""
+        index = whole(line, "step_index")
+        if index is None or index < self._newest:
+            return
+        self._newest = index
+        spoken = filled(line, "source") == "MODEL" and filled(line, "status") == "DONE"
+        self._idle = spoken and filled(line, "type") in WORDS
 
     def _on_output(self, at: Stamp, line: Line) -> list[Event]:
         if not self._seeded:
@@ -108,6 +136,8 @@ class Antigravity:
             asked = {key: value for key, value in part(call, "args").items() if key not in RESULTS}
             events += self._ledger.open_call(call_id, name, started=at, parent=owner, skills=used_skills(name, asked))
             known = self._ledger.calls[call_id]
+            if owner is None:
+                self._places.setdefault(call_id, whole(line, "step_index") or 0)
             if status not in TERMINAL or call_id in self._ledger.closed:
                 continue
             failed = status != "DONE" or bool(whole(part(call, "args"), "exit_code"))

@@ -45,6 +45,7 @@ class CodexProgram:
             files={folder / "config.toml": _configuration(request)},
             secrets=secrets(request, *OWN_KEYS),
             ignored=ignored(request, *IGNORED),
+            rollouts=folder / "sessions",
             links=skill_links(plugins, folder / "skills"),
             notes=plugin_notes(plugins, self.harness, DELIVERY),
         )

@@ -1,4 +1,4 @@
-"""The only place that runs the live tier: `python -P -m harness.testing.live [--cache DIR] [HARNESS...]`."""
+"""The only place that runs the live tier: `python -P -m harness.testing.live [--limits] [--cache DIR] [HARNESS...]`."""
 
 import argparse
 import json
@@ -16,6 +16,7 @@ from harness.kinds import Harness
 from harness.launch import Route, TurnRequest
 from harness.programs.locate import INSTALL, VARIABLE, cache_folder, command
 from harness.programs.registry import PROGRAMS
+from harness.testing.live import limits
 from harness.testing.live.checks import Seen, faults, wire
 from harness.testing.live.scenarios import SCENARIOS, Scenario
 from harness.testing.live.turn import run_turn, spans_of, sweep, union_us
@@ -45,6 +46,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -P -m harness.testing.live")
     parser.add_argument("--cache", type=Path, help="folder of the installed programs")
     parser.add_argument("--only", action="append", default=[], help="scenario to run; may be repeated")
+    parser.add_argument("--limits", action="store_true", help="run the run-limit tasks instead of the scenarios")
     parser.add_argument("names", nargs="*", choices=[[], *(h.value for h in Harness)], metavar="HARNESS")
     given = parser.parse_args(words)
     harnesses = tuple(Harness(name) for name in given.names) or tuple(Harness)
@@ -56,6 +58,10 @@ def main(words: Sequence[str] | None = None) -> int:
         return 1
     began = time.monotonic()
     open_network = confine()
+    if given.limits:
+        runs = limits.run_limits(harnesses, cache=cache, models=MODELS, only=given.only)
+        sys.stdout.write(limits.report(runs, seconds=time.monotonic() - began))
+        return 1 if any(row.faults for row in runs) else 0
     cells = run(harnesses, scenarios, cache=cache)
     told = report(cells, open_network=open_network, seconds=time.monotonic() - began)
     sys.stdout.write(told)
