@@ -4,17 +4,20 @@ The clock, the environment and chance enter here.
 """
 
 import os
+import platform
 import random
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 
 from evenhand.experiment import Arm, Experiment
 from harness.attempt import Surroundings
+from harness.doctor import diagnose
 from harness.experiment.running import Make, Outcome, Planned, State
 from harness.launch import TurnRequest
 from harness.programs.program import LaunchError
@@ -46,15 +49,33 @@ def maker(experiment: Experiment) -> Make:
     """Return what makes an attempt of an experiment, in a fresh sandbox of its own."""
     arms = {arm.name: arm for arm in experiment.arms}
     tasks = {task.task_id: task for task in experiment.tasks}
+    # Asked once and before the first attempt, so that no attempt's clock runs meanwhile.
+    versions = {harness: diagnose(harness, os.environ).version for harness in {arm.harness for arm in experiment.arms}}
+    known = machine()
 
     def make(planned: Planned, around: Surroundings) -> Attempt:
         arm = arms[planned.arm]
-        labels = Labels(arm=arm.name, attempt=planned.attempt, simulated=experiment.simulated)
+        labels = Labels(
+            arm=arm.name,
+            attempt=planned.attempt,
+            simulated=experiment.simulated,
+            harness_version=versions[arm.harness],
+            known=known,
+        )
         with fresh_sandbox() as sandbox:
             request = request_of(arm, experiment, sandbox)
             return make_attempt(PROGRAMS[arm.harness], tasks[planned.task_id], request, labels=labels, around=around)
 
     return make
+
+
+def machine() -> dict[str, str]:
+    """Return what this runner knows of its machine and itself, by factor; no name of either."""
+    return {
+        "hardware": f"{platform.system()}-{platform.machine()}",
+        "resources": f"{os.cpu_count() or 'unknown'}-cpus-not-bounded",
+        "harbor_version": f"evenhand-{version('evenhand')}",
+    }
 
 
 def request_of(arm: Arm, experiment: Experiment, sandbox: Sandbox) -> TurnRequest:

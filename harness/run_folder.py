@@ -106,9 +106,20 @@ def task_document(task: TaskRecord) -> Document:
         "output_limit_standing": DEFAULT_LIMIT if task.output_limit is None else REQUESTED_LIMIT,
         "concurrency": None if task.concurrency is None else asdict(task.concurrency),
         "cap": None if task.cap is None else {"unit": task.cap.unit.value, "rule": task.cap.rule.value},
-        "task_config": {"resolved": {"run_limits": {"max_turns": task.cap_limit}}},
+        "task_config": {"resolved": {"run_limits": _limits(task)}},
+        "task_digest": task.task_digest,
+        "harness_version": task.harness_version,
+        "cost_basis": None if task.cost_basis is None else task.cost_basis.value,
+        "conditions": dict(task.conditions),
         "iterations": [turn_document(turn) for turn in task.turns],
     }
+
+
+def _limits(task: TaskRecord) -> Document:
+    """Return the limits by coder_eval's names; null is no limit, and a limit that nobody states is not there."""
+    if task.limits is None:
+        return {"max_turns": task.cap_limit}
+    return {name.removesuffix("_s"): value for name, value in asdict(task.limits).items()}
 
 
 def turn_document(turn: TurnRecord) -> Document:

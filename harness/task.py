@@ -3,12 +3,14 @@
 These buckets have another scope than the turn's four and are never added to them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from harness.caps import CapPolicy
 from harness.clock import NS_PER_US
 from harness.kinds import EndStatus, Harness
+from harness.limits import RunLimits
 from harness.record import Exact, TurnRecord, sum_measured
 
 
@@ -42,6 +44,13 @@ class Concurrency:
     at_once: int
 
 
+class CostBasis(Enum):
+    """Who reckoned the cost of an attempt's turns."""
+
+    DECLARED = "declared-prices"  # tokens by the price list that the caller declared, the same for every harness
+    PROGRAM = "harness-reported"  # the program's own figure
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRecord:
     """One attempt of one arm at one task.
@@ -65,6 +74,11 @@ class TaskRecord:
         turns: Its turns in order; a retry is a further turn of the same iteration.
         simulated: True when no real model ran.
         category: Category of the failure that stands, a key of `harness.retry.RULES`; None when none does.
+        limits: What bounded it; None when nobody says.
+        conditions: Value by factor of what a comparison must hold, as far as the runner knows it.
+        task_digest: SHA-256 of the task, 64 hex digits; None when not taken.
+        harness_version: Version that the program prints; None when it was not asked or has no answer.
+        cost_basis: Who reckoned the turns' costs; None when nobody says.
         ignored: Fields of the request that the program cannot honour, by name, sorted.
         findings: What a reader of the attempt must know, in words of ours; never a program's.
         output_limit: Output tokens that each request was asked to keep to; None leaves the provider's default,
@@ -91,6 +105,11 @@ class TaskRecord:
     turns: tuple[TurnRecord, ...] = ()
     simulated: bool = False
     category: str | None = None
+    limits: RunLimits | None = None
+    conditions: Mapping[str, str] = field(default_factory=dict)
+    task_digest: str | None = None
+    harness_version: str | None = None
+    cost_basis: CostBasis | None = None
     ignored: tuple[str, ...] = ()
     findings: tuple[str, ...] = ()
     output_limit: int | None = None

@@ -35,6 +35,21 @@ CATEGORIES = {
     "NOT_GRADED": "ungraded",
 }
 # Limits of a run that bound an attempt, in the order in which a budget is spelled.
+# Factors that a recorder of ours may state by itself; what another part of the document shows is read from there.
+CONDITIONS = (
+    "provider",
+    "model_configuration",
+    "prompt_digest",
+    "tool_permissions",
+    "network_policy",
+    "container_image",
+    "environment_type",
+    "resources",
+    "hardware",
+    "retry_policy",
+    "harbor_version",
+    "working_directory",
+)
 RUN_LIMITS = (
     "max_turns",
     "task_timeout",
@@ -188,7 +203,18 @@ def _asked(document: Raw) -> dict[str, Any]:
         "ignored_fields": tuple(sorted(filter(is_name, ignored))) if isinstance(ignored, list) else None,
         "max_output_tokens": whole(document, "max_output_tokens"),
         "output_limit_standing": text(document, "output_limit_standing"),
+        "conditions": tuple(_conditions(mapping(document, "conditions"))),
+        "task_digest": text(document, "task_digest"),
+        "harness_version": text(document, "harness_version"),
+        "cost_basis": text(document, "cost_basis"),
     }
+
+
+def _conditions(found: Raw) -> Iterator[tuple[str, str]]:
+    for factor in CONDITIONS:
+        value = text(found, factor)
+        if value is not None:
+            yield factor, value
 
 
 def is_name(value: object) -> bool:

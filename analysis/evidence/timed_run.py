@@ -141,6 +141,10 @@ class TimedTrial:
     jobs: int | None = None
     at_once: int | None = None
     limits: tuple[tuple[str, str], ...] = ()
+    conditions: tuple[tuple[str, str], ...] = ()
+    task_digest: str | None = None
+    harness_version: str | None = None
+    cost_basis: str | None = None
     simulated: bool = False
     sha256: str
     turns: tuple[TimedTurn, ...] = ()

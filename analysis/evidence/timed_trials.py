@@ -1,5 +1,6 @@
 """The only place that makes a timed run a trial like any other, so that the same rules and pairs serve it."""
 
+import re
 from collections.abc import Container
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -14,6 +15,7 @@ from analysis.evidence.trial import Clock, Format, Outcome, TaskIdentity, Trial,
 from analysis.evidence.values import task_name, token
 from manifests.selectors import ArmFacts
 
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _OUTCOMES = {"succeeded": Outcome.SOLVED, "failed": Outcome.UNSOLVED}
 # These endings are plain grades; every other status is kept as the trial's failure mode.
 _PLAIN = frozenset(("SUCCESS", "FAILURE"))
@@ -53,13 +55,14 @@ def _trial(timed: TimedTrial, path: Path, reading: Reading) -> Trial | None:
         where=timed.where,
         job="/".join(PurePosixPath(timed.where).parts[:-depth]) or ".",
         format=Format.HARNESS if timed.layout is Layout.OURS else Format.CODER_EVAL,
-        task=TaskIdentity(name=name),
+        task=TaskIdentity(name=name, checksum=_digest(timed.task_digest)),
         arm=ArmFacts(
             agent=token(timed.harness) or "unknown",
             model=token(timed.model),
             kwargs=(("variant", token(timed.arm) or "default"),),
             path=PurePosixPath(job.as_posix()),
         ),
+        agent_version=token(timed.harness_version),
         outcome=_OUTCOMES.get(timed.category or "", Outcome.UNGRADED),
         exception_type=None if timed.final_status in _PLAIN else token(timed.final_status),
         usage=_usage(timed),
@@ -92,7 +95,7 @@ def _usage(timed: TimedTrial) -> Usage:
         cache_tokens=read,
         output_tokens=output,
         cost_usd=cost,
-        cost_method=None if cost is None else "harness-reported",
+        cost_method=None if cost is None else token(timed.cost_basis) or "harness-reported",
     )
 
 
@@ -125,13 +128,20 @@ def _instant(text: str | None) -> datetime | None:
 
 
 def _conditions(timed: TimedTrial) -> list[tuple[str, str]]:
+    stated = dict(timed.conditions)
     shown = (
+        *((factor, token(value)) for factor, value in stated.items() if factor != "model_configuration"),
         ("model", token(timed.model)),
         ("budget", token(_budget(timed))),
-        ("model_configuration", _output_limit(timed)),
+        ("model_configuration", token(stated.get("model_configuration")) or _output_limit(timed)),
+        ("cost_method", token(timed.cost_basis)),
         ("concurrency", None if timed.jobs is None else str(timed.jobs)),
     )
     return [(factor, value) for factor, value in shown if value is not None]
+
+
+def _digest(text: str | None) -> str | None:
+    return text if text is not None and _DIGEST.fullmatch(text) else None
 
 
 def _budget(timed: TimedTrial) -> str | None:

@@ -5,7 +5,7 @@ post-run line prepares what is checked, so one that fails is the work's failure:
 is not repeated. An attempt that was stopped early is graded by its armed checks as they stood, and runs no such line.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harness.attempt import Ask, AttemptTurns, Surroundings, run_turns
@@ -19,7 +19,8 @@ from harness.programs.program import Program
 from harness.programs.vocabulary import drift_findings
 from harness.record import TurnRecord
 from harness.statuses import Facts, Status, final_status
-from harness.task import TaskRecord
+from harness.task import CostBasis, TaskRecord
+from harness.tasks.conditions import conditions, task_digest
 from harness.tasks.container import Place, place_of
 from harness.tasks.criteria import passes
 from harness.tasks.early import Watcher
@@ -40,11 +41,15 @@ class Labels:
         arm: Name of the arm.
         attempt: Attempt number from 0.
         simulated: True when no real model runs.
+        harness_version: Version that the program printed when it was asked; None when it was not, or has no answer.
+        known: Conditions that the caller knows of, by factor: the machine, the runner.
     """
 
     arm: str
     attempt: int = 0
     simulated: bool = False
+    harness_version: str | None = None
+    known: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,7 +156,8 @@ def make_attempt(
         StartError: When its process cannot be started.
     """
     started_wall_us, zero_ns = around.wall_us(), around.monotonic_ns()
-    made = _make(program, task, replace(request, **task.wishes()), around=around)
+    asked = replace(request, **task.wishes())
+    made = _make(program, task, asked, around=around)
     passed, found, happened = made.grade.passed, made.found, made.happened()
     record = TaskRecord(
         task_id=task.task_id,
@@ -171,6 +177,11 @@ def make_attempt(
         turns=made.turns(),
         simulated=labels.simulated,
         category=found.category,
+        limits=task.limits,
+        conditions={**conditions(task, asked), **labels.known},
+        task_digest=task_digest(task),
+        harness_version=labels.harness_version,
+        cost_basis=_cost_basis(request, made.turns()),
         ignored=tuple(sorted(made.noting.ignored)),
         findings=made.findings(task),
         output_limit=request.max_output_tokens,
@@ -212,6 +223,13 @@ def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroun
         setup_us=(begun_ns - zero_ns) // NS_PER_US,
         grading_us=(end_ns - over_ns) // NS_PER_US,
     )
+
+
+def _cost_basis(request: TurnRequest, turns: Sequence[TurnRecord]) -> CostBasis | None:
+    """Say who reckoned the costs; nobody did where no turn has one."""
+    if all(turn.summary.cost_usd is None for turn in turns):
+        return None
+    return CostBasis.PROGRAM if request.prices is None else CostBasis.DECLARED
 
 
 def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:
