@@ -4,12 +4,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
+from analysis.arm_clocks import ArmClocks
 from analysis.audit import Arm, AuditedTrials
 from analysis.compare import Comparison
 from analysis.decision import Decision, Digests, EndpointResult, Label, SensitivityRow, Verdict
 from analysis.drift import Drift
 from analysis.families import with_families
 from analysis.floors import broken_floors
+from analysis.measure_arm_clocks import clock_findings, measure_arm_clocks
 from analysis.measure_drift import CONCURRENCY, Reading, drift_findings, measure_drift, observe_concurrency
 from analysis.methods import kept_apart
 from analysis.observe import observe
@@ -77,6 +79,7 @@ class _Standing:
     findings: tuple[Finding, ...]
     drift: Drift | None
     promise: Promise | None
+    clocks: ArmClocks | None
 
 
 def decide(
@@ -175,6 +178,7 @@ def _in_context(
             for row in decision.tasks
         ),
         drift=standing.drift,
+        clocks=standing.clocks,
         promise=standing.promise,
         notes=(*decision.notes, *broken_floors(decision.floors)),
         pinned=None if manifest is None else pinned_of(manifest),
@@ -228,10 +232,12 @@ def _stand(
     conditions = judge(observations, registration.declared)
     rows = _rows(audited, comparison, beside, registration=registration, order=order)
     promise = _promise(comparison, registration)
+    clocks = measure_arm_clocks(audited, treatment=treatment, control=control)
     in_time = (
         *order_findings(order, treatment=treatment, control=control),
         *drift_findings(drift),
         *look_findings(promise),
+        *clock_findings(clocks),
     )
     in_order, _ = audited.gravity.apply(in_time)
     return _Standing(
@@ -241,6 +247,7 @@ def _stand(
         findings=(*audited.findings, *in_order),
         drift=drift,
         promise=promise,
+        clocks=clocks,
     )
 
 

@@ -23,7 +23,7 @@ class Protocol:
     Attributes:
         test: Name of the test.
         alpha: Two-sided significance level in (0, 1).
-        interval: Interval method, or auto: tango for one trial per task, pseudo_task_t for several.
+        interval: Interval method, or auto: tango for one trial per task, task_score for several.
         level: Confidence level in (0, 1).
         minimum_effect: Proportion > 0; None when none was frozen.
         noninferiority_margin: Proportion > 0; None when none was frozen.

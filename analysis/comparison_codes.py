@@ -49,6 +49,11 @@ COMPARISON_CODES: tuple[Code, ...] = (
         "Cap both arms in one unit, or by time.",
     ),
     warning(
+        "turn_cap_reached",
+        "More than 5 percent of an arm's attempts ended at their turn cap: the cap shapes the result.",
+        "Raise the cap, or bound the arms by time; the same number counts different things on two harnesses.",
+    ),
+    warning(
         "cache_state_differs",
         "Some trials ran with warm caches and others with cold ones.",
         "Run every trial in one state; cost, tokens and time of the two are no one measurement.",

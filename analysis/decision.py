@@ -8,6 +8,7 @@ from datetime import date
 from decimal import Decimal
 from enum import StrEnum
 
+from analysis.arm_clocks import ArmClocks
 from analysis.drift import Drift
 from analysis.promise import FloorResult, Pinned, Promise, Score
 from manifests.conditions import Condition
@@ -417,6 +418,7 @@ class Decision:
         pinned: What the manifest fixed; None without one.
         floors: The plan's floors, and whether the treatment keeps them.
         score: The one aggregation that the plan promised; None when it promises none.
+        clocks: Where both arms' wall clocks went; None when no runner timed the turns of either.
     """
 
     study: str
@@ -458,3 +460,4 @@ class Decision:
     pinned: Pinned | None = None
     floors: tuple[FloorResult, ...] = ()
     score: Score | None = None
+    clocks: ArmClocks | None = None

@@ -104,6 +104,7 @@ def _beyond_contract(decision: Decision) -> Json:
         "pinned": context_json(decision.pinned),
         "floors": context_json(decision.floors),
         "score": context_json(decision.score),
+        "clocks": context_json(decision.clocks),
     }
 
 

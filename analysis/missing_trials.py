@@ -9,7 +9,7 @@ from analysis.sensitivity_rows import Bench, success_row, uncomputed
 from analysis.statistics.missing import ArmOutcomes, TippingPoint, find_tipping_points
 from analysis.statistics.sample import FloatArray, IntArray
 from analysis.statistics.success_sample import SuccessSample, success_sample
-from analysis.statistics.task_intervals import pseudo_task_t
+from analysis.statistics.task_score import task_score
 from analysis.statistics.verdict import verdict
 
 KIND = "missing_bounds"
@@ -60,7 +60,7 @@ def _tipping_words(bench: Bench, treatment: IntArray, control: IntArray) -> str:
     )
     ends = [points[0]] if len(points) == 1 else [points[0], points[-1]]
     words = [_turn(point, bench, (treatment, control), observed=observed) for point in ends]
-    return f"the interval by t with two pseudo-tasks {_position(bench, observed)}: {'; '.join(words)}"
+    return f"the score interval of the tasks {_position(bench, observed)}: {'; '.join(words)}"
 
 
 def _position(bench: Bench, observed: Verdict) -> str:
@@ -105,8 +105,8 @@ def _turn(point: TippingPoint, bench: Bench, missing: tuple[IntArray, IntArray],
 
 
 def _conclusion(bench: Bench, change: FloatArray) -> Verdict:
-    """Return what the interval says; shares of a solve need an interval that takes them: t with two pseudo-tasks."""
-    found = pseudo_task_t(change, trials=bench.success.harmonic_trials, level=bench.level)
+    """Return what the interval says; shares of a solve need an interval that takes them."""
+    found = task_score(change, level=bench.level)
     protocol = bench.comparison.protocol
     first, _ = verdict(
         found.low, found.high, minimum_effect=protocol.minimum_effect, margin=protocol.noninferiority_margin

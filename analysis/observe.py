@@ -7,7 +7,9 @@ from dataclasses import replace
 from analysis.audit import AuditedTrial, AuditedTrials
 from analysis.identity import Measure, measure_of
 from analysis.ledger import CONFLICT
+from analysis.measure_arm_clocks import timed_of
 from analysis.methods import FACTOR_OF, method_findings, selection_findings
+from analysis.requested import observe_requests
 from manifests.conditions import FACTORS, Factor, Observation, Status
 from manifests.finding import Finding
 
@@ -23,7 +25,13 @@ def observe(audited: AuditedTrials, *, treatment: str, control: str) -> tuple[Ob
     conflicts = sum(item.trial.where in doubly_priced for arm in arms for item in arm)
     seen = [_two_prices(one, conflicts) if conflicts and one.factor == COST_METHOD else one for one in seen]
     found = [*method_findings([item for arm in arms for item in arm]), *selection_findings(audited.selection_versions)]
-    return tuple(_made_differently(seen, found))
+    return tuple(
+        observe_requests(
+            tuple(_made_differently(seen, found)),
+            treatment=timed_of(audited, treatment),
+            control=timed_of(audited, control),
+        )
+    )
 
 
 def _two_prices(seen: Observation, conflicts: int) -> Observation:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from analysis.buckets import accounted_ms, residual_ms
 from analysis.evidence.timed_run import TimedMessage, TimedSpan, TimedTrial, TimedTurn
 
 TIMED_TABLES = ("timed_trials", "timed_turns", "timed_messages", "timed_spans")
@@ -15,10 +16,11 @@ def timed_rows(timed: Sequence[TimedTrial], study: str) -> Iterator[tuple[str, V
     """
     for trial in timed:
         key: Values = {"study": study, "trial_id": trial_key(trial)}
-        yield "timed_trials", {**_values(trial, without={"turns"}), **key, "location": trial.where}
+        yield "timed_trials", {**_values(trial, without={"turns", "limits"}), **key, "location": trial.where}
         for turn in trial.turns:
             of_turn = {**key, "turn_index": turn.index}
-            yield "timed_turns", {**_values(turn, without={"messages", "spans"}), **of_turn}
+            sums = {"accounted_ms": accounted_ms(turn), "residual_ms": residual_ms(turn)}
+            yield "timed_turns", {**_values(turn, without={"messages", "spans"}), **sums, **of_turn}
             for message in turn.messages:
                 yield "timed_messages", {**_values(message), **of_turn, "message_index": message.index}
             for span in turn.spans:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
+from analysis.buckets import Bucket, accounted_ms, arm_buckets, residual_ms
 from analysis.evidence.timed_run import TimedEvidence, TimedMessage, TimedSpan, TimedTrial, TimedTurn, TimingQuality
 
 DEFAULT_MAX_RESIDUAL_PCT = 1.0
@@ -110,8 +111,7 @@ def gate(evidence: TimedEvidence, *, max_residual_pct: float) -> Gate:
 
 def check_turn(trial: TimedTrial, turn: TimedTurn) -> TurnCheck:
     """Decompose one turn and compute its tool union again."""
-    accounted = sum_measured((turn.head_ms, turn.generation_ms, turn.tool_union_ms, turn.tail_ms))
-    residual = None if turn.duration_ms is None else turn.duration_ms - (accounted or 0.0)
+    residual = residual_ms(turn)
     union = sweep_union_ms(turn.spans)
     return TurnCheck(
         where=trial.where,
@@ -119,7 +119,7 @@ def check_turn(trial: TimedTrial, turn: TimedTurn) -> TurnCheck:
         harness=trial.harness,
         simulated=trial.simulated,
         turn=turn,
-        accounted_ms=accounted,
+        accounted_ms=accounted_ms(turn),
         residual_ms=residual,
         residual_share=None if residual is None or not turn.duration_ms else abs(residual) / turn.duration_ms,
         union_ms=union,
@@ -160,12 +160,6 @@ def sweep_union_ms(spans: Iterable[TimedSpan]) -> float | None:
         busy += at - since if running > 0 else 0
         running, since = running + step, at
     return busy / 1000
-
-
-def sum_measured(values: Iterable[float | None]) -> float | None:
-    """Return the sum of what was measured, or None when nothing was."""
-    known = [value for value in values if value is not None]
-    return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +261,7 @@ class ArmTiming:
         tool_calls: Calls with a measured duration.
         mean_tool_ms: Their mean; None without one.
         emissions: Its grouped messages.
+        buckets: Totals and medians of every bucket, of the turns and around them.
         notes: What a reader must know before comparing this arm with another.
     """
 
@@ -288,6 +283,7 @@ class ArmTiming:
     tool_calls: int
     mean_tool_ms: float | None
     emissions: Emissions
+    buckets: tuple[Bucket, ...]
     notes: tuple[str, ...]
 
 
@@ -326,6 +322,7 @@ def _arm(arm: str, harness: str, trials: Sequence[TimedTrial]) -> ArmTiming:
         tool_calls=len(durations),
         mean_tool_ms=sum(durations) / len(durations) if durations else None,
         emissions=emissions(turns),
+        buckets=arm_buckets(trials),
         notes=tuple(_arm_notes(harness, trials, turns)),
     )
 
@@ -356,12 +353,21 @@ def _arm_notes(harness: str, trials: Sequence[TimedTrial], turns: Sequence[Timed
     yield f"a call's duration covers: {covers}"
 
 
+ACROSS_HARNESSES = (
+    "across harnesses only turn_to_first_delta compares: every other bucket opens and closes at other events on each "
+    "harness and describes its own arm"
+)
+ONE_HARNESS = "one harness on every side: its buckets open and close at the same events"
+
+
 def comparison_notes(arms: Sequence[ArmTiming]) -> tuple[str, ...]:
     """Return what must be said beside any comparison of these arms' timing."""
     if len(arms) < 2:
         return ()
-    notes = ["heads hold different things on different harnesses: compare turn_to_first_delta, generation, union, tail"]
-    notes += ["a call's duration is not comparable across harnesses; the union is, to about 0.1-0.6 s a run"]
+    notes = [ONE_HARNESS] if len({arm.harness for arm in arms}) == 1 else [ACROSS_HARNESSES]
+    notes += [
+        "a call's duration covers other things on each harness; of the same work the unions differ by 0.1-0.6 s a run"
+    ]
     units = {unit for arm in arms for unit in arm.cap_units}
     if len(units) > 1:
         listed = ", ".join(f"{arm.arm}: {'/'.join(arm.cap_units) or 'none'}" for arm in arms)

@@ -7,15 +7,16 @@ a percentile (durations) is kept as bytes; everything else is a sum.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from analysis.evidence.turn_block import TurnReader, packed_codes, packed_numbers, refused_lines
+from analysis.evidence.turn_calls import CallLog, Codes, packed_codes, packed_numbers
 from analysis.evidence.turn_lines import LineReader
+from analysis.evidence.turn_reader import TurnReader, refused_lines
 from analysis.evidence.turn_shape import NO_CONTEXT_CACHE, NO_USAGE, Provenance, Turn
 from analysis.evidence.turns import read_ranges
 
@@ -80,52 +81,94 @@ def sum_ranges(path: Path, executor: Executor | None, cell: Cell) -> Iterator[Ra
     return read_ranges(path, executor, _READERS[cell])
 
 
-@dataclass(slots=True)
-class _Running:
-    sessions: set[str] = field(default_factory=set)
-    models: set[Model] = field(default_factory=set)
-    counts: Counter[str] = field(default_factory=Counter)
-    durations: list[float] = field(default_factory=list)
-    first_chunks: list[float] = field(default_factory=list)
-    costs: list[float] = field(default_factory=list)
-    call_tools: list[int] = field(default_factory=list)
-    call_ms: list[float] = field(default_factory=list)
-    failures: Counter[str] = field(default_factory=Counter)
+class _Cell:
+    """What belongs together, while it is being read."""
 
+    def __init__(self, codes: Codes) -> None:
+        self.calls = CallLog(codes)
+        self.sessions: set[str] = set()
+        self.models: set[Model] = set()
+        self.counts: Counter[str] = Counter()
+        self.durations: list[float] = []
+        self.first_chunks: list[float] = []
+        self.costs: list[float] = []
 
-def _sum_all(reader: LineReader, length: int | None) -> RangeSums:
-    running = _Running()
-    turns = TurnReader(keep_calls=True)
-    _add(running, turns.turns(reader.batches(length)))
-    running.call_tools, running.call_ms = turns.call_tools, turns.call_ms
-    names = _names(turns)
-    running.failures = Counter(names[turns.call_tools[place]] for place, _ in turns.failures)
-    return _range(reader, turns, {None: running})
+    def add(self, turns: Iterable[Turn]) -> None:
+        """Add turns; this runs once per turn, so sums are local."""
+        add_duration, add_first_chunk, add_cost = self.durations.append, self.first_chunks.append, self.costs.append
+        session = ""
+        provider: str | UnsetType = UNSET
+        model: str | UnsetType = UNSET
+        inputs = outputs = cache_reads = cache_writes = 0
+        compacted = compactions = failing_over = failovers = planned = plan_hits = 0
+        for turn in self.calls.passing(turns):
+            add_duration(turn.duration_ms)
+            if turn.session_id != session or turn.model != model or turn.provider != provider:
+                session, provider, model = turn.session_id, turn.provider, turn.model
+                self.sessions.add(session)
+                self.models.add((_recorded(provider), _recorded(model)))
+            usage = turn.usage
+            if usage is not NO_USAGE:
+                inputs += usage.input
+                outputs += usage.output
+                cache_reads += usage.cache_read
+                cache_writes += usage.cache_write
+                add_cost(usage.cost_usd)
+            if turn.time_to_first_chunk_ms >= 0:
+                add_first_chunk(turn.time_to_first_chunk_ms)
+            if turn.compacted is not UNSET:
+                compacted += 1
+                compactions += turn.compacted
+            if turn.failovers >= 0:
+                failing_over += 1
+                failovers += turn.failovers
+            if turn.context_cache is not NO_CONTEXT_CACHE:
+                planned += 1
+                plan_hits += turn.context_cache.plan_hit
+            if turn.runtime_provenance is not UNSET:
+                self._trace(turn.runtime_provenance)
+        self.counts.update(
+            input=inputs,
+            output=outputs,
+            cache_read=cache_reads,
+            cache_write=cache_writes,
+            compacted=compacted,
+            compactions=compactions,
+            failing_over=failing_over,
+            failovers=failovers,
+            planned=planned,
+            plan_hits=plan_hits,
+        )
+
+    def sums(self, names: tuple[str, ...]) -> TurnSums:
+        """Return the sums, given the names by code."""
+        return TurnSums(
+            sessions=frozenset(self.sessions),
+            models=frozenset(self.models),
+            counts=self.counts,
+            durations=packed_numbers(self.durations),
+            first_chunks=packed_numbers(self.first_chunks),
+            costs=packed_numbers(self.costs),
+            names=names,
+            call_tools=packed_codes(self.calls.tools),
+            call_ms=packed_numbers(self.calls.durations),
+            failures=Counter(names[self.calls.tools[place]] for place, _ in self.calls.failures),
+        )
+
+    def _trace(self, seen: Provenance | UnsetType) -> None:
+        """Count a turn whose answering model is known, and one that is not the selected model."""
+        assert isinstance(seen, Provenance)  # the caller looked
+        if seen.response_model is not None:
+            self.counts["traced"] += 1
+            self.counts["mismatches"] += seen.response_model != seen.selected_model
 
 
 def _sum_cells(key: Callable[[Turn], Key], reader: LineReader, length: int | None) -> RangeSums:
-    cells: dict[Key, _Running] = {}
-    turns = TurnReader(keep_calls=True)
-    ends: list[tuple[int, _Running]] = []
-    taken = 0
+    turns, codes = TurnReader(), Codes()
+    cells: dict[Key, _Cell] = {}
     for found, run in groupby(turns.turns(reader.batches(length)), key):
-        running = cells.setdefault(found, _Running())
-        # Counted, because the next turn has been read by the time a run ends.
-        start, taken = taken, taken + _add(running, run)
-        running.call_tools += turns.call_tools[start:taken]
-        running.call_ms += turns.call_ms[start:taken]
-        ends.append((taken, running))
-    _share_failures(turns, ends)
-    return _range(reader, turns, cells)
-
-
-def _share_failures(turns: TurnReader, ends: Iterable[tuple[int, _Running]]) -> None:
-    names, later = _names(turns), iter(turns.failures)
-    failure = next(later, None)
-    for end, running in ends:
-        while failure is not None and failure[0] < end:
-            running.failures[names[turns.call_tools[failure[0]]]] += 1
-            failure = next(later, None)
+        cells.setdefault(found, _Cell(codes)).add(run)
+    return _range(reader, turns, {found: cell.sums(codes.names) for found, cell in cells.items()})
 
 
 def _by_model(turn: Turn) -> Key:
@@ -138,6 +181,13 @@ def _by_session(turn: Turn) -> Key:
 
 def _by_day(turn: Turn) -> Key:
     return int(min(turn.started_at_epoch_ms / _DAY_MS, _BEYOND))
+
+
+def _range_whole(reader: LineReader, length: int | None) -> RangeSums:
+    turns, codes = TurnReader(), Codes()
+    whole = _Cell(codes)
+    whole.add(turns.turns(reader.batches(length)))
+    return _range(reader, turns, {None: whole.sums(codes.names)})
 
 
 def _range_by_model(reader: LineReader, length: int | None) -> RangeSums:
@@ -154,7 +204,7 @@ def _range_by_day(reader: LineReader, length: int | None) -> RangeSums:
 
 # Named functions, so that another process can be told which one to run.
 _READERS: dict[Cell, Callable[[LineReader, int | None], RangeSums]] = {
-    "all": _sum_all,
+    "all": _range_whole,
     "model": _range_by_model,
     "session": _range_by_session,
     "day": _range_by_day,
@@ -165,90 +215,6 @@ def _recorded(name: str | UnsetType) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _names(turns: TurnReader) -> tuple[str, ...]:
-    return tuple(name for name in turns.codes if isinstance(name, str))
-
-
-def _range(reader: LineReader, turns: TurnReader, cells: dict[Key, _Running]) -> RangeSums:
-    names = _names(turns)
-    return RangeSums(
-        cells={key: _sums(running, names) for key, running in cells.items()},
-        refused=Counter(reason for _, reason in refused_lines(turns, reader)),
-        ended=reader.ended,
-    )
-
-
-def _sums(running: _Running, names: tuple[str, ...]) -> TurnSums:
-    return TurnSums(
-        sessions=frozenset(running.sessions),
-        models=frozenset(running.models),
-        counts=running.counts,
-        durations=packed_numbers(running.durations),
-        first_chunks=packed_numbers(running.first_chunks),
-        costs=packed_numbers(running.costs),
-        names=names,
-        call_tools=packed_codes(running.call_tools),
-        call_ms=packed_numbers(running.call_ms),
-        failures=running.failures,
-    )
-
-
-def _add(running: _Running, turns: Iterable[Turn]) -> int:
-    """Add turns and return how many tool calls they made; this runs once per turn, so sums are local."""
-    add_duration, add_first_chunk, add_cost = (
-        running.durations.append,
-        running.first_chunks.append,
-        running.costs.append,
-    )
-    session = ""
-    provider: str | UnsetType = UNSET
-    model: str | UnsetType = UNSET
-    calls = inputs = outputs = cache_reads = cache_writes = 0
-    compacted = compactions = failing_over = failovers = planned = plan_hits = 0
-    for turn in turns:
-        calls += turn.tool_call_count
-        add_duration(turn.duration_ms)
-        if turn.session_id != session or turn.model != model or turn.provider != provider:
-            session, provider, model = turn.session_id, turn.provider, turn.model
-            running.sessions.add(session)
-            running.models.add((_recorded(provider), _recorded(model)))
-        usage = turn.usage
-        if usage is not NO_USAGE:
-            inputs += usage.input
-            outputs += usage.output
-            cache_reads += usage.cache_read
-            cache_writes += usage.cache_write
-            add_cost(usage.cost_usd)
-        if turn.time_to_first_chunk_ms >= 0:
-            add_first_chunk(turn.time_to_first_chunk_ms)
-        if turn.compacted is not UNSET:
-            compacted += 1
-            compactions += turn.compacted
-        if turn.failovers >= 0:
-            failing_over += 1
-            failovers += turn.failovers
-        if turn.context_cache is not NO_CONTEXT_CACHE:
-            planned += 1
-            plan_hits += turn.context_cache.plan_hit
-        if turn.runtime_provenance is not UNSET:
-            _trace(running.counts, turn.runtime_provenance)
-    running.counts.update(
-        input=inputs,
-        output=outputs,
-        cache_read=cache_reads,
-        cache_write=cache_writes,
-        compacted=compacted,
-        compactions=compactions,
-        failing_over=failing_over,
-        failovers=failovers,
-        planned=planned,
-        plan_hits=plan_hits,
-    )
-    return calls
-
-
-def _trace(counts: Counter[str], seen: Provenance) -> None:
-    """Count a turn whose answering model is known, and one that is not the selected model."""
-    if seen.response_model is not None:
-        counts["traced"] += 1
-        counts["mismatches"] += seen.response_model != seen.selected_model
+def _range(reader: LineReader, turns: TurnReader, cells: dict[Key, TurnSums]) -> RangeSums:
+    refused = Counter(reason for _, reason in refused_lines(turns, reader))
+    return RangeSums(cells=cells, refused=refused, ended=reader.ended)

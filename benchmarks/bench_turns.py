@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from analysis.evidence.turn_block import TurnReader
 from analysis.evidence.turn_files import TurnFile
 from analysis.evidence.turn_lines import LineReader
+from analysis.evidence.turn_reader import TurnReader
 from analysis.evidence.turns import range_executor, read_ranges
 from benchmarks.turn_load import session_of, write_turns
 

@@ -10,14 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import coverage_repeated, coverage_single
+from benchmarks import coverage_agreeing, coverage_repeated, coverage_single
 from benchmarks.coverage_report import Study, read, write
 
 SEED = 20_261_130
 REPLICATES = 20_000
 SLOW_REPLICATES = 4_000
+AGREEING_STREAM = 1
 AGREEING_TRIALS = (3, 5)
-AGREEING_METHODS = ("pseudo_task_t", "mj_floor", "yang_score")
+AGREEING_METHODS = ("task_score", "pseudo_task_t", "mj_floor", "yang_score")
 
 
 def main() -> None:
@@ -56,7 +57,15 @@ def measure(*, replicates: int, slow_replicates: int, tasks: tuple[int, ...] = c
         ),
         simulated=tuple(rows),
         simulated_null=tuple(null_rows),
+        agreeing=tuple(_agreeing(tasks, replicates=replicates)),
     )
+
+
+def _agreeing(tasks: tuple[int, ...], *, replicates: int) -> Iterator[coverage_repeated.Row]:
+    for place, setting in enumerate(coverage_agreeing.settings()):
+        if setting.n in tasks:
+            rng = np.random.default_rng([SEED, AGREEING_STREAM, place])
+            yield from coverage_agreeing.rows(setting, replicates=replicates, rng=rng)
 
 
 def _enumerated(tasks: tuple[int, ...]) -> Iterator[coverage_single.Cell]:

@@ -19,6 +19,7 @@ from analysis.statistics.task_intervals import (
     pseudo_task_limits,
     task_t_limits,
 )
+from analysis.statistics.task_score import task_score_limits
 
 LEVEL = 0.95
 TASKS = (24, 89)
@@ -177,6 +178,7 @@ def simulate(setting: Setting, *, replicates: int, rng: np.random.Generator) -> 
 
 
 FAST_METHODS: Mapping[str, Callable[[Studies], Limits]] = {
+    "task_score": lambda s: task_score_limits(s.change, level=LEVEL),
     "pseudo_task_t": lambda s: pseudo_task_limits(s.change, trials=s.harmonic_trials, level=LEVEL),
     "mj_floor": lambda s: mj_floor_limits(s.change, level=LEVEL),
     "task_t": lambda s: task_t_limits(s.change, level=LEVEL),
@@ -187,13 +189,13 @@ def rows(studies: Studies, setting: Setting, *, slow_replicates: int) -> Iterato
     """Yield one row per method that is for the design."""
     similar = np.full(studies.suite_difference.size, setting.scenario.difference)
     for name, method in FAST_METHODS.items():
-        yield _row(name, method(studies), setting=setting, truth=similar)
+        yield measured(name, method(studies), setting=setting, truth=similar)
     for name in SLOW_METHODS:
         if INTERVALS[name].fits(_sample(studies, 0)) and not setting.design.missing:
             found = _one_by_one(studies, name, replicates=slow_replicates)
-            yield _row(name, found, setting=setting, truth=similar[:slow_replicates])
+            yield measured(name, found, setting=setting, truth=similar[:slow_replicates])
     if min(studies.treatment_trials.min(), studies.control_trials.min()) >= 2:
-        yield _row("fixed_suite", _fixed_suite(studies), setting=setting, truth=studies.suite_difference)
+        yield measured("fixed_suite", _fixed_suite(studies), setting=setting, truth=studies.suite_difference)
 
 
 def type_one(studies: Studies, setting: Setting) -> NullRow:
@@ -211,7 +213,8 @@ def type_one(studies: Studies, setting: Setting) -> NullRow:
     )
 
 
-def _row(method: str, limits: Limits, *, setting: Setting, truth: FloatArray) -> Row:
+def measured(method: str, limits: Limits, *, setting: Setting, truth: FloatArray) -> Row:
+    """Return how often limits held the truth, one value per study."""
     low, high = np.maximum(-1, limits[0]), np.minimum(1, limits[1])
     above, below = float((low > truth + 1e-12).mean()), float((high < truth - 1e-12).mean())
     return Row(

@@ -172,7 +172,7 @@ FIELDS: tuple[PlanField, ...] = (
         section="[endpoint]",
         key="interval",
         expected=f"{', '.join(SUCCESS_INTERVALS)} for success; {', '.join(RESOURCE_INTERVALS)} for the others",
-        meaning="Interval method; the verdict is decided by it. auto is tango for one attempt and pseudo_task_t for "
+        meaning="Interval method; the verdict is decided by it. auto is tango for one attempt and task_score for "
         "several; for the others it is the interval of their test.",
         example='"auto"',
     ),

@@ -263,7 +263,7 @@ def _check_design(document: Fields, plan: Plan) -> None:
 def _check_intervals(document: Fields, plan: Plan) -> None:
     for at, endpoint in enumerate(plan.endpoints):
         if endpoint.name == "success" and endpoint.interval in SINGLE_ATTEMPT_INTERVALS and plan.attempts > 1:
-            wanted = "auto, pseudo_task_t, mj_floor, percentile or bca: it is made for one attempt a task"
+            wanted = "auto, task_score, pseudo_task_t, mj_floor, percentile or bca: it is made for one attempt a task"
             found = f"{endpoint.interval} with {plan.attempts} attempts"
             _note(document, f"endpoint[{at}].interval", found=found, wanted=wanted)
 

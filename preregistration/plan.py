@@ -13,11 +13,11 @@ SCHEMA = "evenhand-plan-1"
 
 # Intervals for the success endpoint; auto becomes AUTO_SINGLE or AUTO_REPEATED with the number of attempts.
 SUCCESS_INTERVALS = (
-    "auto", "tango", "newcombe10", "bonett_price", "agresti_min", "wald", "fay_lumbard", "mj_floor", "pseudo_task_t",
-    "percentile", "bca",
+    "auto", "tango", "newcombe10", "bonett_price", "agresti_min", "wald", "fay_lumbard", "task_score", "mj_floor",
+    "pseudo_task_t", "percentile", "bca",
 )  # fmt: skip
 AUTO_SINGLE = "tango"
-AUTO_REPEATED = "pseudo_task_t"
+AUTO_REPEATED = "task_score"
 # These are made for a 2x2 table of tasks: one attempt a task and arm.
 SINGLE_ATTEMPT_INTERVALS = ("tango", "newcombe10", "bonett_price", "agresti_min", "wald", "fay_lumbard")
 RESOURCE_INTERVALS = ("auto", "log_ratio_t", "ratio_of_sums", "percentile", "bca")
@@ -92,7 +92,7 @@ class Endpoint:
         role: Primary (exactly one), secondary in the plan's order, or exploratory.
         test: Name of the test, for instance sign_flip.
         alpha: Two-sided significance level in (0, 1).
-        interval: Name of the interval method, for instance tango or pseudo_task_t, or auto.
+        interval: Name of the interval method, for instance tango or task_score, or auto.
         level: Confidence level in (0, 1), at least 1 - alpha.
         minimum_effect: Smallest difference that matters, > 0: a proportion for success, a share of the control's
             value for the others; None when the plan sets none.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from analysis.decision import ArmSummary, Decision, TaskRow, Total
 from reports import numbers
 from reports.drawing import CONTROL, INK, TREATMENT, Picture, canvas, picture_of, title_of
+from reports.figure_clocks import clocks_picture
 from reports.figure_frontier import frontier_picture
 
 if TYPE_CHECKING:
@@ -21,8 +22,14 @@ _ROWS_PER_PANEL = 45
 
 
 def draw(decision: Decision) -> tuple[Picture, ...]:
-    """Draw every figure for which there are data: difference, tasks, totals, frontier."""
-    drawn = (_difference(decision), _tasks(decision), _totals(decision), frontier_picture(decision))
+    """Draw every figure for which there are data: difference, tasks, totals, frontier, clocks."""
+    drawn = (
+        _difference(decision),
+        _tasks(decision),
+        _totals(decision),
+        frontier_picture(decision),
+        clocks_picture(decision),
+    )
     return tuple(picture for picture in drawn if picture is not None)
 
 

@@ -194,6 +194,19 @@ def duration(milliseconds: Number | None) -> str:
     return _long_duration(int(_rounded(exact / 1000, 0)))
 
 
+def milliseconds(value: Number | None) -> str:
+    """Write milliseconds to the microsecond, in groups of three: 1904.5512 is "1 904.551"; a unit stands beside it.
+
+    Raises:
+        NumberError: NaN or infinite.
+    """
+    if value is None:
+        return NOT_MEASURED
+    exact = _rounded(_finite(value), 3)
+    sign = "\u2212" if exact < 0 else ""
+    return sign + f"{abs(exact):,.3f}".replace(",", THIN)
+
+
 def quantity(value: Number | None, unit: str) -> str:
     """Write a value in its unit: proportion (of ...), USD, milliseconds; any other unit stands behind the value.
 

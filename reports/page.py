@@ -12,6 +12,7 @@ from analysis.ledger import price_label
 from reports import numbers, words
 from reports.contract import contract_section
 from reports.layout import NOTHING, Column, Page, Section, Table
+from reports.page_clocks import clocks_section
 from reports.page_promise import promise_section
 from reports.page_secondary import (
     endpoints_section,
@@ -49,6 +50,7 @@ def page(
         promise_section(decision),
         _conditions(decision),
         time_section(decision),
+        clocks_section(decision, figures),
         _resources(decision, figures),
         endpoints_section(decision),
         sensitivity_section(decision),

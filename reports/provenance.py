@@ -230,7 +230,7 @@ def _citation(decision: Json, work: Work) -> bytes:
 def _title(decision: Json) -> str:
     label = decision["label"]
     held = (
-        (label["simulated"], words.SIMULATED),
+        (label["simulated"], words.simulated_word_in(decision)),
         (not label["comparative"], words.NON_COMPARATIVE),
         (not label["confirmatory"], words.EXPLORATORY),
     )

@@ -77,7 +77,7 @@ def labels(decision: Mapping[str, Mapping[str, object]]) -> tuple[str, ...]:
     """Return the labels that a decision's JSON value carries; COMPARATIVE and CONFIRMATORY where nothing is taken."""
     label = decision["label"]
     return (
-        *((words.SIMULATED,) if label["simulated"] else ()),
+        *((words.simulated_word_in(decision),) if label["simulated"] else ()),
         "COMPARATIVE" if label["comparative"] else words.NON_COMPARATIVE,
         "CONFIRMATORY" if label["confirmatory"] else words.EXPLORATORY,
     )

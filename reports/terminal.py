@@ -10,6 +10,7 @@ from manifests.conditions import NEITHER, Condition, Status
 from reports import numbers, words
 from reports.contract import missing
 from reports.page import interval_words, p_words, places_words, total_words
+from reports.page_clocks import arm_words, cap_words, reached_words
 from reports.page_promise import bound_words, floor_words, score_words
 from reports.page_secondary import adjustment_words, contrast_words, gate_words, plain_name, standing_words
 from reports.page_time import concurrency_words, first_words, order_words
@@ -33,9 +34,24 @@ def render_text(decision: Decision) -> str:
         _families(decision),
         _promise(decision),
         _time(decision),
+        _clocks(decision),
         _concerns(decision),
     )
     return "".join(f"{line}\n" for block in blocks for line in block)
+
+
+def _clocks(decision: Decision) -> tuple[str, ...]:
+    """Say the one time that compares across harnesses and the turn caps; the buckets stand in the report."""
+    clocks = decision.clocks
+    if clocks is None:
+        return ()
+    rows = (
+        ("to the first delta", lambda clock: numbers.duration(clock.to_first_delta_first.median)),
+        ("turn cap", cap_words),
+        ("ended at it", reached_words),
+    )
+    sides = [(arm_words(clock, clocks), clock) for clock in clocks.arms]
+    return ("", *(_row(name, "; ".join(f"{arm} {pick(clock)}" for arm, clock in sides)) for name, pick in rows))
 
 
 def _verdict(decision: Decision) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ A result that is not significant is never called an absence of difference, and a
 no verdict sentence at all.
 """
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from analysis.decision import Decision, Verdict
@@ -11,6 +12,8 @@ from manifests.conditions import Status
 from reports import numbers
 
 SIMULATED = "SIMULATED"
+# A real harness ran, and a simulated model answered it.
+SIMULATED_MODEL = "SIMULATED MODEL"
 NON_COMPARATIVE = "NON-COMPARATIVE"
 EXPLORATORY = "EXPLORATORY"
 # What stands before the list of what a report lacks, in its label's reasons.
@@ -70,11 +73,26 @@ def tags(decision: Decision) -> tuple[str, ...]:
     """Return the labels that every page, figure and title of this decision must carry, in order."""
     label = decision.label
     held = (
-        (label.simulated, SIMULATED),
+        (label.simulated, simulated_word(decision)),
         (not label.comparative, NON_COMPARATIVE),
         (not label.confirmatory, EXPLORATORY),
     )
     return tuple(word for applies, word in held if applies)
+
+
+def simulated_word(decision: Decision) -> str:
+    """Return what a simulated decision is called: a model was simulated, or the trials themselves were generated."""
+    clocks = decision.clocks
+    ran = clocks is not None and any(clock.simulated for clock in clocks.arms)
+    return SIMULATED_MODEL if ran else SIMULATED
+
+
+def simulated_word_in(document: Mapping[str, object]) -> str:
+    """Return the same from a decision's JSON value; one from before the clocks were kept has none."""
+    clocks = document.get("clocks")
+    arms = clocks.get("arms") if isinstance(clocks, Mapping) else None
+    ran = isinstance(arms, list) and any(isinstance(arm, Mapping) and arm.get("simulated") for arm in arms)
+    return SIMULATED_MODEL if ran else SIMULATED
 
 
 def headline(decision: Decision) -> str:
@@ -85,7 +103,7 @@ def headline(decision: Decision) -> str:
     """
     verdict = verdict_name(decision)
     label = decision.label
-    parts = [f"{SIMULATED}: no real model ran; nothing here measures one."] if label.simulated else []
+    parts = [f"{simulated_word(decision)}: no real model ran; nothing here measures one."] if label.simulated else []
     if not label.comparative:
         parts.append(f"{NON_COMPARATIVE}: {why_non_comparative(decision)}. Numbers are descriptive.")
     if not label.confirmatory:
@@ -116,7 +134,9 @@ def standing(decision: Decision) -> tuple[str, ...]:
         if label.confirmatory
         else "Exploratory: no frozen plan came before the data, or it was not followed. This may suggest a hypothesis; "
         "it confirms none.",
-        "Simulated: no real model ran." if label.simulated else "Recorded: the trials were run.",
+        f"{simulated_word(decision).capitalize()}: no real model ran."
+        if label.simulated
+        else "Recorded: the trials were run.",
     )
 
 

@@ -80,7 +80,7 @@ def test_missing_trials_are_bounded_on_both_sides_and_the_tipping_point_is_said(
 def test_a_conclusion_that_missing_trials_could_turn_says_where() -> None:
     cells: Cells = {**{f"a{i}": ([True], [False]) for i in range(12)}, **{f"m{i}": ([None], [True]) for i in range(5)}}
     note = table(decided(interleaved(cells)))["missing_bounds:tipping_point"].note
-    assert note.startswith("the interval by t with two pseudo-tasks does not exclude zero: ")
+    assert note.startswith("the score interval of the tasks does not exclude zero: ")
     assert "this no longer holds where more than" in note
 
 

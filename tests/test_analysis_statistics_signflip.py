@@ -82,7 +82,7 @@ def test_tilted_sum_agrees_with_counting_at_every_depth(sizes: list[int], depth:
     values //= np.gcd.reduce(values)
     total = int(values.sum())
     statistic = total - 2 * round(depth * total / 2)
-    at_least, exactly = signflip._count(values, statistic)
+    at_least, exactly = signflip._count(values.tolist(), statistic)
     tilted = signflip._tilted_tail(values, statistic)
     assert tilted[0] == pytest.approx(at_least / 2**values.size, rel=1e-9)
     # A sum that cannot occur has probability zero up to the noise of the transform.

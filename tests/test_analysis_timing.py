@@ -181,7 +181,7 @@ def test_arms_whose_caps_count_different_things_are_told_apart_in_words() -> Non
     notes = comparison_notes(arm_timings(found))
     assert any("a: steps, b: tool_calls" in note for note in notes)
     assert any(note.startswith("b: 1 of 1 attempts ended at the turn cap") for note in notes)
-    assert any("compare turn_to_first_delta" in note for note in notes)
+    assert any("only turn_to_first_delta compares" in note for note in notes)
     assert comparison_notes(arm_timings(evidence(GOOD))) == ()
 
 

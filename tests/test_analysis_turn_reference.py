@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from analysis.evidence.turn_block import TurnReader
 from analysis.evidence.turn_json import DEEPEST_KEPT, LineJsonError, parse_line
+from analysis.evidence.turn_reader import TurnReader
 from analysis.evidence.turn_reference import LineRefusedError, check_line
 from analysis.evidence.turn_shape import DECODER, Turn, TurnV1
 from tests.turn_lines import AWKWARD, MISSING, USAGE, bare, call, line, recorded

@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from analysis.evidence.timed_run import CapUnitSource, Layout, TimedEvidence, TimedTrial
 from analysis.evidence.timed_turn import Raw, amount, mapping, read_turns, rows, text, whole
@@ -33,6 +34,17 @@ CATEGORIES = {
     "BUILD_FAILED": "error",
     "NOT_GRADED": "ungraded",
 }
+# Limits of a run that bound an attempt, in the order in which a budget is spelled.
+RUN_LIMITS = (
+    "max_turns",
+    "task_timeout",
+    "turn_timeout",
+    "max_input_tokens",
+    "max_output_tokens",
+    "max_total_tokens",
+    "max_usd",
+    "stop_early",
+)
 # TIMING_UNREADABLE: a task document that is not JSON of the expected shape. TIMING_STATUS_UNKNOWN: a final status that
 # nobody classified. TIMING_DUPLICATE: two documents claim one trial.
 UNREADABLE, STATUS_UNKNOWN, DUPLICATE = "timing_unreadable", "timing_status_unknown", "timing_duplicate"
@@ -125,13 +137,14 @@ def _trial(document: Raw, path: Path, *, where: str, sha256: str) -> TimedTrial:
     attempt = _attempt(document, path)
     arm, task = text(document, "variant_id") or "default", text(document, "task_id") or ""
     status = text(document, "final_status")
-    cap_limit = whole(mapping(mapping(mapping(document, "task_config"), "resolved"), "run_limits"), "max_turns")
+    limits = mapping(mapping(mapping(document, "task_config"), "resolved"), "run_limits")
+    cap_limit = whole(limits, "max_turns")
     unit, source = _cap_unit(document, harness)
     walls = [turn.duration_ms for turn in turns if turn.duration_ms is not None]
     duration = _duration_ms(document)
-    outside = {key: amount(document, key) for key in ("setup_ms", "grading_ms", "retry_wait_ms")}
+    outside = {key: amount(document, key) for key in ("setup_ms", "grading_ms", "retry_wait_ms", "probe_ms")}
     inside = [part for turn in turns for part in (turn.head_ms, turn.generation_ms, turn.tool_union_ms, turn.tail_ms)]
-    held = sum(value for value in (*outside.values(), amount(document, "probe_ms"), *inside) if value is not None)
+    held = sum(value for value in (*outside.values(), *inside) if value is not None)
     return TimedTrial(
         trial_id=f"{arm}/{task}/{'-' if attempt is None else f'{attempt:02d}'}",
         where=where,
@@ -146,6 +159,7 @@ def _trial(document: Raw, path: Path, *, where: str, sha256: str) -> TimedTrial:
         setup_ms=outside["setup_ms"],
         grading_ms=outside["grading_ms"],
         retry_wait_ms=outside["retry_wait_ms"],
+        probe_ms=outside["probe_ms"],
         agent_wall_ms=sum(walls) if walls else None,
         unaccounted_ms=None if duration is None else duration - held,
         final_status=status,
@@ -157,10 +171,36 @@ def _trial(document: Raw, path: Path, *, where: str, sha256: str) -> TimedTrial:
         cap_unit_source=source,
         cap_limit=cap_limit,
         score=amount(document, "weighted_score"),
+        **_asked(document),
+        jobs=whole(mapping(document, "concurrency"), "jobs"),
+        at_once=whole(mapping(document, "concurrency"), "at_once"),
+        limits=tuple(_limits(limits)),
         simulated=document.get("simulated_model") is True,
         sha256=sha256,
         turns=turns,
     )
+
+
+def _asked(document: Raw) -> dict[str, Any]:
+    """Return what the recorder says of the request; coder_eval says nothing of it."""
+    ignored = document.get("ignored_fields")
+    return {
+        "ignored_fields": tuple(sorted(filter(is_name, ignored))) if isinstance(ignored, list) else None,
+        "max_output_tokens": whole(document, "max_output_tokens"),
+        "output_limit_standing": text(document, "output_limit_standing"),
+    }
+
+
+def is_name(value: object) -> bool:
+    """Tell the name of a field from anything else that a document may hold."""
+    return isinstance(value, str) and value.isidentifier() and value.isascii()
+
+
+def _limits(limits: Raw) -> Iterator[tuple[str, str]]:
+    for name in RUN_LIMITS:
+        value = limits.get(name)
+        if isinstance(value, int | float):
+            yield name, str(value).lower()
 
 
 def _layout(document: Raw) -> Layout:

@@ -82,6 +82,7 @@ class TimedTurn:
 
     index: int
     iteration: int | None = None
+    session_id: str | None = None
     first_turn: bool
     crashed: bool = False
     max_turns_exhausted: bool = False
@@ -123,6 +124,7 @@ class TimedTrial:
     setup_ms: float | None = None
     grading_ms: float | None = None
     retry_wait_ms: float | None = None
+    probe_ms: float | None = None
     agent_wall_ms: float | None = None
     unaccounted_ms: float | None = None
     final_status: str | None = None
@@ -133,6 +135,12 @@ class TimedTrial:
     cap_unit_source: CapUnitSource = CapUnitSource.ASSUMED
     cap_limit: int | None = None
     score: float | None = None
+    ignored_fields: tuple[str, ...] | None = None
+    max_output_tokens: int | None = None
+    output_limit_standing: str | None = None
+    jobs: int | None = None
+    at_once: int | None = None
+    limits: tuple[tuple[str, str], ...] = ()
     simulated: bool = False
     sha256: str
     turns: tuple[TimedTurn, ...] = ()

@@ -1,10 +1,11 @@
 """The only place that makes a timed run a trial like any other, so that the same rules and pairs serve it."""
 
 from collections.abc import Container
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path, PurePosixPath
 
+from analysis.evidence.cap_units import RECORDED_UNIT
 from analysis.evidence.coder_eval import find_documents, read_document
 from analysis.evidence.identities import learn_identities
 from analysis.evidence.reading import Reading, read_bounded
@@ -102,9 +103,13 @@ def _sum(parts: list[int | None]) -> int | None:
 
 def _clock(timed: TimedTrial) -> Clock:
     """Place a trial in time only where the recorder wrote a zone; its durations count in any case."""
-    started = _instant(timed.started_at)
+    found = _instant(timed.started_at)
+    started = found.astimezone(UTC) if found is not None and found.tzinfo is not None else None
     return Clock(
-        started_at=started.astimezone(UTC) if started is not None and started.tzinfo is not None else None,
+        started_at=started,
+        finished_at=None
+        if started is None or timed.duration_ms is None
+        else started + timedelta(milliseconds=timed.duration_ms),
         wall_ms=timed.duration_ms,
         setup_ms=timed.setup_ms,
         agent_ms=timed.agent_wall_ms,
@@ -120,7 +125,23 @@ def _instant(text: str | None) -> datetime | None:
 
 
 def _conditions(timed: TimedTrial) -> list[tuple[str, str]]:
-    shown = [("model", token(timed.model))]
-    if timed.cap_limit is not None:
-        shown.append(("budget", token(f"{timed.cap_unit or 'turns'}={timed.cap_limit}")))
+    shown = (
+        ("model", token(timed.model)),
+        ("budget", token(_budget(timed))),
+        ("model_configuration", _output_limit(timed)),
+        ("concurrency", None if timed.jobs is None else str(timed.jobs)),
+    )
     return [(factor, value) for factor, value in shown if value is not None]
+
+
+def _budget(timed: TimedTrial) -> str | None:
+    """Spell the limits, the unit of the turn cap beside them: the same number in another unit is another cap."""
+    if not timed.limits:
+        return None
+    unit = [(RECORDED_UNIT, timed.cap_unit)] if timed.cap_limit is not None and timed.cap_unit else []
+    return ",".join(f"{name}={value}" for name, value in (*timed.limits, *unit))
+
+
+def _output_limit(timed: TimedTrial) -> str | None:
+    """Return an output limit that was asked for; a default that nobody verified shows nothing."""
+    return None if timed.max_output_tokens is None else f"max_output_tokens={timed.max_output_tokens}"

@@ -79,6 +79,7 @@ def _turn(raw: Raw, index: int, harness: str, *, first_turn: bool) -> TimedTurn:
     return TimedTurn(
         index=index,
         iteration=whole(raw, "iteration"),
+        session_id=text(raw, "session_id"),
         first_turn=first_turn,
         crashed=raw.get("crashed") is True,
         max_turns_exhausted=raw.get("max_turns_exhausted") is True,

@@ -5,12 +5,13 @@ counters that count something, trusted provenance). What was not recorded carrie
 UNSET, or a negative number where only numbers of 0 and more may stand.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Generic, Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from harness.turn_rules import (
+    MAX_CALLS,
     MAX_SAFE_INTEGER,
     SCHEMA_V1,
     SCHEMA_V2,
@@ -101,12 +102,13 @@ class CallV1(msgspec.Struct, gc=False, rename="camel"):
         return classify_error(self.error)
 
 
+_Call = TypeVar("_Call", Call, CallV1)
 NO_USAGE = Usage(NOT_RECORDED, NOT_RECORDED, NOT_RECORDED, NOT_RECORDED, NOT_RECORDED)
 NO_CONTEXT_CACHE = ContextCache(plan_hit=False, hits=NOT_RECORDED, misses=NOT_RECORDED)
 
 
-class TurnV2(msgspec.Struct, gc=False, rename="camel", kw_only=True, tag_field="schemaVersion", tag=SCHEMA_V2):
-    """A turn of version 2; the fields stand in the order of the line, which is how the decoder finds them fastest."""
+class _Recorded(msgspec.Struct, Generic[_Call], gc=False, rename="camel", kw_only=True):
+    """What both versions hold; the fields stand in the order of the line, where the decoder finds them fastest."""
 
     session_id: str
     turn_index: Count
@@ -118,7 +120,7 @@ class TurnV2(msgspec.Struct, gc=False, rename="camel", kw_only=True, tag_field="
     time_to_first_chunk_ms: Quantity = NOT_RECORDED
     usage: Usage = NO_USAGE
     stop_reason: StopReason | UnsetType = UNSET
-    tool_calls: list[Call] = []
+    tool_calls: Annotated[list[_Call], Meta(max_length=MAX_CALLS)] = []
     tool_call_count: Count
     tool_failure_count: Count
     compacted: bool | UnsetType = UNSET
@@ -127,26 +129,12 @@ class TurnV2(msgspec.Struct, gc=False, rename="camel", kw_only=True, tag_field="
     runtime_provenance: Provenance | UnsetType = UNSET
 
 
-class TurnV1(msgspec.Struct, gc=False, rename="camel", kw_only=True, tag_field="schemaVersion", tag=SCHEMA_V1):
+class TurnV2(_Recorded[Call], gc=False, tag_field="schemaVersion", tag=SCHEMA_V2):
+    """A turn of version 2."""
+
+
+class TurnV1(_Recorded[CallV1], gc=False, tag_field="schemaVersion", tag=SCHEMA_V1):
     """A turn of version 1."""
-
-    session_id: str
-    turn_index: Count
-    provider: str | UnsetType = UNSET
-    model: str | UnsetType = UNSET
-    started_at_epoch_ms: Quantity
-    ended_at_epoch_ms: Quantity
-    duration_ms: Quantity
-    time_to_first_chunk_ms: Quantity = NOT_RECORDED
-    usage: Usage = NO_USAGE
-    stop_reason: StopReason | UnsetType = UNSET
-    tool_calls: list[CallV1] = []
-    tool_call_count: Count
-    tool_failure_count: Count
-    compacted: bool | UnsetType = UNSET
-    failovers: Count = NOT_RECORDED
-    context_cache: ContextCache = NO_CONTEXT_CACHE
-    runtime_provenance: Provenance | UnsetType = UNSET
 
 
 class _NoTurn(TurnV2, gc=False, kw_only=True, tag="no version"):

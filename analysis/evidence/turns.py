@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from analysis.evidence.turn_block import TurnBlock, TurnReader, read_block
+from analysis.evidence.turn_block import TurnBlock, read_block
 from analysis.evidence.turn_files import ByteStream, open_turns
 from analysis.evidence.turn_lines import LineReader, skip_to_line
+from analysis.evidence.turn_reader import TurnReader
 from analysis.evidence.turn_shape import Turn
 
 RANGE_BYTES = 16 * 1024 * 1024

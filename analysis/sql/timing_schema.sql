@@ -2,7 +2,7 @@
 
 create table if not exists timed_trials (
     study varchar not null,                      -- name of the study
-    trial_id varchar not null,                   -- arm/task/attempt, unique below one run folder
+    trial_id varchar not null,                   -- identity of the trial, that of the table trials
     location varchar not null,                   -- place of the task document inside the study, relative and posix
     layout varchar not null,                     -- coder_eval | coder_eval_legacy | evenhand_harness
     arm varchar not null,                        -- the recorder's variant
@@ -15,8 +15,9 @@ create table if not exists timed_trials (
     setup_ms double,                             -- before the agent phase; coder_eval includes version probing (about 733 ms), ours does not; null
     grading_ms double,                           -- sum of all criteria checks; null when ungraded
     retry_wait_ms double,                        -- waits between a failed turn and its repetition; null where the recorder does not say
+    probe_ms double,                             -- version probing that this attempt paid for; null where nobody took it
     agent_wall_ms double,                        -- sum of the turns' positive durations; null when no turn has one
-    unaccounted_ms double,                       -- duration - setup - grading - retry waits - the turns' buckets; null without a duration
+    unaccounted_ms double,                       -- duration - setup - grading - retry waits - probing - the turns' buckets; null without a duration
     final_status varchar,                        -- the recorder's word; an open set; null when absent
     category varchar,                            -- succeeded | failed | error | ungraded; null for a word that nobody classified
     time_limited boolean not null,               -- true for a task timeout and for a turn timeout, which coder_eval puts in two categories
@@ -25,6 +26,11 @@ create table if not exists timed_trials (
     cap_unit_source varchar not null,            -- recorded | version (of the recorder) | assumed (from the parity contract)
     cap_limit integer,                           -- max_turns; null without a cap
     score double,                                -- weighted score in [0, 1]; null when unmeasured
+    ignored_fields varchar[],                    -- fields of the request that the harness cannot honour; null where the recorder does not say
+    max_output_tokens integer,                   -- output tokens that each request was asked to keep to; null: the provider's default, or not recorded
+    output_limit_standing varchar,               -- what is known of that limit, in the recorder's words; null when not recorded
+    jobs integer,                                -- attempts that the run was allowed to run at once; null when not recorded
+    at_once integer,                             -- most attempts of the run that ran at any time during this one, itself included; null when not recorded
     simulated boolean not null,                  -- true when the recorder says that no real model ran
     sha256 varchar not null                      -- digest of the task document's bytes
 );
@@ -34,6 +40,7 @@ create table if not exists timed_turns (
     trial_id varchar not null,                   -- the trial it belongs to
     turn_index integer not null,                 -- place in the list from 0: the key, since a retry repeats the iteration number
     iteration integer,                           -- the driver's turn number; null when absent
+    session_id varchar,                          -- session of the harness; metadata, not anonymised; null when not recorded
     first_turn boolean not null,                 -- true for the first iteration and its retries; heads of later ones hold a session's replay
     crashed boolean not null,                    -- true when it ended in a crash or a turn timeout
     max_turns_exhausted boolean not null,        -- true when it ended at the turn cap
@@ -42,6 +49,8 @@ create table if not exists timed_turns (
     generation_ms double,                        -- sum over main-thread messages, net of tool time; null when none was measured
     tool_union_ms double,                        -- union of bounded main-thread tool spans; null when there is none
     tail_ms double,                              -- last window to turn end, without tool time; null when an end is missing
+    accounted_ms double,                         -- head + generation + tool union + tail, without what was not measured; null when nothing was
+    residual_ms double,                          -- duration - accounted; negative when the buckets hold more than the turn; null when not timed
     turn_to_first_delta_ms double,               -- turn start to the first model delta; null where the recorder has no deltas
     orphan_wait_ms double,                       -- wait for calls that nothing ended, outside the identity; null
     model_calls bigint,                          -- model calls of the main thread as the recorder counts them; null

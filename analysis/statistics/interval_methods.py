@@ -16,12 +16,13 @@ from analysis.statistics.interval import Interval
 from analysis.statistics.paired_table import PairedTable
 from analysis.statistics.sample import SampleError
 from analysis.statistics.success_sample import SuccessSample
+from analysis.statistics.task_score import task_score
 
 Trials = Literal["one", "equal", "any"]
 
 # Why these: docs/coverage/README.md.
 DEFAULT_INTERVAL_SINGLE = "tango"
-DEFAULT_INTERVAL_REPEATED = "pseudo_task_t"
+DEFAULT_INTERVAL_REPEATED = "task_score"
 
 
 class Compute(Protocol):
@@ -100,6 +101,10 @@ def _of_change(method: Callable[..., Interval]) -> Compute:
     return compute
 
 
+def _task_score(sample: SuccessSample, *, level: float) -> Interval:
+    return task_score(sample.difference_by_task, level=level)
+
+
 def _pseudo_task_t(sample: SuccessSample, *, level: float) -> Interval:
     return task_intervals.pseudo_task_t(sample.difference_by_task, trials=sample.harmonic_trials, level=level)
 
@@ -133,6 +138,7 @@ INTERVALS: Mapping[str, IntervalMethod] = MappingProxyType(
             _method("fay_lumbard", "one", _of_table(fay_lumbard)),
             _method("wald", "one", _of_table(score_intervals.wald), recommended=False),
             _method("wald_cc", "one", _of_table(score_intervals.wald_cc), recommended=False),
+            _method("task_score", "any", _task_score),
             _method("pseudo_task_t", "any", _pseudo_task_t),
             _method("mj_floor", "any", _mj_floor),
             _method("yang_score", "equal", _yang_score),

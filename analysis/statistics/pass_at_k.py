@@ -8,7 +8,7 @@ import numpy as np
 from analysis.statistics.interval import Interval
 from analysis.statistics.sample import FloatArray, IntArray, SampleError
 from analysis.statistics.success_sample import SuccessSample
-from analysis.statistics.task_intervals import pseudo_task_t
+from analysis.statistics.task_score import task_score
 
 Kind = Literal["pass_at_k", "pass_hat_k"]
 
@@ -70,8 +70,6 @@ def pass_hat_k(solved: IntArray, trials: IntArray, *, k: int) -> FloatArray:
 def compare_pass(sample: SuccessSample, *, k: int, kind: Kind, level: float) -> PassComparison:
     """Compare two arms over the same tasks.
 
-    k of K trials carry the information of K/k independent ones, which sets the pseudo-tasks of the interval.
-
     Raises:
         SampleError: Fewer than k trials in a task.
     """
@@ -85,7 +83,7 @@ def compare_pass(sample: SuccessSample, *, k: int, kind: Kind, level: float) -> 
         treatment=float(treatment.mean()),
         control=float(control.mean()),
         difference=float(change.mean()),
-        interval=pseudo_task_t(change, trials=max(1.0, sample.harmonic_trials / k), level=level),
+        interval=task_score(change, level=level),
     )
 
 

@@ -37,12 +37,10 @@ def whole_numbers(values: IntArray | Sequence[int], *, name: str, minimum: int |
         raise SampleError(f"{name}[{i}]={array[i]} must be finite")
     if array.dtype.kind not in "iu":
         raise SampleError(f"{name}[0]={array[0]!r} is of type {array.dtype}, expected integers")
-    out_of_range = np.abs(array) > LARGEST_WHOLE_NUMBER
-    if minimum is not None:
-        out_of_range |= array < minimum
-    if out_of_range.any():
-        i = int(np.argmax(out_of_range))
-        low = -LARGEST_WHOLE_NUMBER if minimum is None else minimum
+    low = -LARGEST_WHOLE_NUMBER if minimum is None else max(minimum, -LARGEST_WHOLE_NUMBER)
+    # Compared as Python integers, which an unsigned or a smallest value cannot overflow.
+    if int(array.min()) < low or int(array.max()) > LARGEST_WHOLE_NUMBER:
+        i = next(at for at, value in enumerate(array.tolist()) if not low <= value <= LARGEST_WHOLE_NUMBER)
         raise SampleError(f"{name}[{i}]={array[i]} must lie in {low}..{LARGEST_WHOLE_NUMBER}")
     return array.astype(np.int64)
 

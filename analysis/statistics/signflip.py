@@ -68,12 +68,11 @@ def sign_flip(change: IntArray | Sequence[int], *, alternative: Alternative = "t
     values = whole_numbers(change, name="change")
     sizes = _nonzero_sizes(values)
     statistic = int(values.sum())
-    if sizes.size == 0:
+    if not sizes:
         return SignFlip(p_exact=1.0, p_mid=1.0, statistic=0, n_nonzero=0)
-    divisor = int(np.gcd.reduce(sizes))
-    at_least, exactly = _tail(sizes // divisor, _oriented(statistic, alternative=alternative) // divisor)
+    at_least, exactly = _tail(*_reduced(sizes, _oriented(statistic, alternative=alternative)))
     p_exact, p_mid = _p_values(at_least, exactly, statistic=statistic, alternative=alternative)
-    return SignFlip(p_exact=p_exact, p_mid=p_mid, statistic=statistic, n_nonzero=int(sizes.size))
+    return SignFlip(p_exact=p_exact, p_mid=p_mid, statistic=statistic, n_nonzero=len(sizes))
 
 
 def sign_flip_rational(change: IntArray | Sequence[int], *, alternative: Alternative = "two-sided") -> Fraction:
@@ -92,12 +91,11 @@ def sign_flip_rational(change: IntArray | Sequence[int], *, alternative: Alterna
     values = whole_numbers(change, name="change")
     sizes = _nonzero_sizes(values)
     statistic = int(values.sum())
-    if sizes.size == 0 or (alternative == "two-sided" and statistic == 0):
+    if not sizes or (alternative == "two-sided" and statistic == 0):
         return Fraction(1)
-    divisor = int(np.gcd.reduce(sizes))
-    at_least, _ = _count(sizes // divisor, _oriented(statistic, alternative=alternative) // divisor)
+    at_least, _ = _count(*_reduced(sizes, _oriented(statistic, alternative=alternative)))
     sides = 2 if alternative == "two-sided" else 1
-    return Fraction(sides * at_least, 2 ** int(sizes.size))
+    return Fraction(sides * at_least, 2 ** len(sizes))
 
 
 def integer_change(
@@ -144,9 +142,16 @@ def _solved_of_trials(
     return some, of
 
 
-def _nonzero_sizes(change: IntArray) -> IntArray:
-    sizes: IntArray = np.abs(change[change != 0])
+def _nonzero_sizes(change: IntArray) -> list[int]:
+    """Return the sizes as Python integers: the usual study is counted in them, faster than numpy starts."""
+    sizes: list[int] = np.abs(change[change != 0]).tolist()
     return sizes
+
+
+def _reduced(sizes: list[int], statistic: int) -> tuple[list[int], int]:
+    """Return sizes and statistic in the largest step that divides them all."""
+    divisor = math.gcd(*sizes)
+    return (sizes, statistic) if divisor == 1 else ([size // divisor for size in sizes], statistic // divisor)
 
 
 def _oriented(statistic: int, *, alternative: Alternative) -> int:
@@ -173,25 +178,25 @@ def _p_values(at_least: float, exactly: float, *, statistic: int, alternative: A
     return min(1.0, max(smallest, exact)), min(1.0, max(smallest, mid))
 
 
-def _tail(sizes: IntArray, statistic: int) -> tuple[float, float]:
+def _tail(sizes: list[int], statistic: int) -> tuple[float, float]:
     """Return P(S >= statistic) and P(S = statistic) for S = sum of the sizes with random signs."""
-    if sizes.size**2 * int(sizes.sum()) <= EXACT_COUNT_BITS:
+    if len(sizes) ** 2 * sum(sizes) <= EXACT_COUNT_BITS:
         at_least, exactly = _count(sizes, statistic)
-        signs = 2 ** int(sizes.size)
+        signs = 2 ** len(sizes)
         return at_least / signs, exactly / signs
-    return _tilted_tail(sizes, statistic)
+    return _tilted_tail(np.array(sizes, dtype=np.int64), statistic)
 
 
-def _count(sizes: IntArray, statistic: int) -> tuple[int, int]:
+def _count(sizes: list[int], statistic: int) -> tuple[int, int]:
     """Count the sign patterns whose sum is at least, and exactly, the statistic.
 
     The number of subsets with each sum are the digits of one integer in base 2^(n+1), which no digit can overflow.
     """
-    digit = int(sizes.size) + 1
+    digit = len(sizes) + 1
     counts = 1
-    for size in sizes.tolist():
+    for size in sizes:
         counts += counts << (size * digit)
-    total = int(sizes.sum())
+    total = sum(sizes)
     # A sum of signed sizes S means that the positive ones add up to (S + total) / 2.
     upper = counts >> ((statistic + total) // 2 * digit)
     # A number is congruent to the sum of its digits modulo base - 1, and that sum is at most 2^n.

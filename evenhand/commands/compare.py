@@ -16,8 +16,9 @@ def compare(*, as_json: bool, **options: Any) -> None:
     """Compare two arms of the evidence below PATH.
 
     Without a frozen plan the comparison is exploratory and has no verdict: two-sided alpha 0.05, level 0.95, Tango's
-    interval for one trial per task and t with two pseudo-tasks for several. Beside it stand the other endpoints with
-    paired inference, the sensitivity table, the frontier and, with further arms, a joint test of every pair.
+    interval for one trial per task and its extension to task differences (task_score) for several. Beside it stand
+    the other endpoints with paired inference, the sensitivity table, the frontier and, with further arms, a joint
+    test of every pair.
     """
     from analysis.decision_json import decision_json
     from evenhand.identities import local_identities

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from analysis.buckets import Bucket
 from analysis.evidence.coder_eval import TimedRunError, read_timed_runs
 from analysis.evidence.timed_run import TimedEvidence
 from analysis.timing import (
@@ -21,6 +22,7 @@ from analysis.timing import (
 )
 from evenhand.exits import Exit
 from evenhand.options import json_option
+from reports import numbers
 
 SCHEMA = "evenhand-timing-1"
 EXPLAIN_UNITS = "milliseconds; - means not measured"
@@ -135,6 +137,7 @@ def _turn_document(check: TurnCheck) -> dict[str, object]:
 
 
 TURN_HEAD = ("turn", "harness", "duration", "head", "generation", "tools", "tail", "residual", "percent", "note")
+BUCKET_HEAD = ("arm", "bucket", "total", "per attempt", "per turn", "measured")
 ARM_HEAD = ("arm", "harness", "runs", "turns", "head 1st", "head later", "to 1st delta", "generation", "tools", "tail")
 
 
@@ -145,6 +148,8 @@ def timing_lines(evidence: TimedEvidence, verdict: Gate, arms: Sequence[ArmTimin
     lines += _table(ARM_HEAD, [_arm_cells(arm) for arm in arms])
     for arm in arms:
         lines += ["", *_arm_lines(arm)]
+    lines += ["", "totals, and medians per attempt and per turn, milliseconds; - means not measured:"]
+    lines += _table(BUCKET_HEAD, [_bucket_cells(arm, bucket) for arm in arms for bucket in arm.buckets if bucket.of])
     notes = comparison_notes(arms)
     lines += ["", "before comparing:", *(f"  {note}" for note in notes)] if notes else []
     if any(trial.simulated for trial in evidence.trials):
@@ -175,6 +180,12 @@ def _arm_cells(arm: ArmTiming) -> tuple[str, ...]:
     return (arm.arm, arm.harness, str(arm.trials), str(arm.turns), *map(_median, spreads))
 
 
+def _bucket_cells(arm: ArmTiming, bucket: Bucket) -> tuple[str, ...]:
+    measured = f"{bucket.measured} of {bucket.of} {bucket.scope}s"
+    medians = (_ms(bucket.attempt_median_ms), _ms(bucket.turn_median_ms))
+    return (arm.arm, bucket.name, _ms(bucket.total_ms), *medians, measured)
+
+
 def _arm_lines(arm: ArmTiming) -> Iterable[str]:
     found = arm.emissions
     yield f"{arm.arm} ({arm.harness})"
@@ -188,8 +199,10 @@ def _arm_lines(arm: ArmTiming) -> Iterable[str]:
 
 
 def _ms(value: float | None) -> str:
-    # Adding 0.0 makes a rounded -0.0 a plain zero.
-    return "-" if value is None else f"{round(value, 3) + 0.0:.3f}"
+    """Round as the report does, so that the two read the same; in plain characters, without groups."""
+    if value is None:
+        return "-"
+    return numbers.milliseconds(value).replace(numbers.THIN, "").replace("\u2212", "-")
 
 
 def _median(found: Spread) -> str:

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from analysis.arm_clocks import ArmClocks
 from analysis.decision import ArmSummary, Decision, EndpointResult, Family, FrontierResult
 from analysis.drift import Drift
 from analysis.promise import Pinned, Promise, Score
@@ -221,6 +222,7 @@ def _projected_beside(decision: Decision, clean: _Cleaner) -> Decision:
             for one in decision.floors
         ),
         score=None if decision.score is None else _score(decision.score, clean),
+        clocks=None if decision.clocks is None else _clocks(decision.clocks, clean),
     )
 
 
@@ -319,6 +321,26 @@ def _score(score: Score, clean: _Cleaner) -> Score:
         score,
         name=clean.text("promised", score.name),
         parts=tuple(replace(part, endpoint=clean.text("code", part.endpoint)) for part in score.parts),
+    )
+
+
+def _clocks(clocks: ArmClocks, clean: _Cleaner) -> ArmClocks:
+    text, texts = clean.text, clean.texts
+    return replace(
+        clocks,
+        arms=tuple(
+            replace(
+                one,
+                arm=text("arm", one.arm),
+                recorded_as=text("arm", one.recorded_as),
+                harness=text("harness", one.harness),
+                cap_units=texts("code", one.cap_units),
+                cap_unit_sources=texts("code", one.cap_unit_sources),
+                notes=texts("sentence", one.notes),
+            )
+            for one in clocks.arms
+        ),
+        notes=texts("sentence", clocks.notes),
     )
 
 

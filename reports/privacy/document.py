@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
+from analysis.buckets import ATTEMPT_BUCKETS, TURN_BUCKETS
 from analysis.decision import SCHEMA, Verdict
 from manifests.conditions import Status
 from preregistration.confirmatory import RowLabel
@@ -317,6 +318,50 @@ _SCORE: dict[str, object] = {
     "parts": [{"endpoint": _text("code"), "weight": _number(0, 1), "gain": _ANY_NUMBER}],
     "label": _LABELS,
 }
+_MS = _or_null(_number(0))
+_SPREAD = {"n": _whole, "median": _MS}
+_CLOCKS: dict[str, object] = {
+    "arms": [
+        {
+            "side": _one_of("treatment", "control"),
+            "arm": _text("arm"),
+            "recorded_as": _text("arm"),
+            "harness": _text("harness"),
+            "attempts": _whole,
+            "turns": _whole,
+            "buckets": [
+                {
+                    "name": _one_of(*TURN_BUCKETS, *ATTEMPT_BUCKETS),
+                    "scope": _one_of("turn", "attempt"),
+                    "of": _whole,
+                    "measured": _whole,
+                    "total_ms": _ANY_NUMBER,
+                    "known_ms": _ANY_NUMBER,
+                    "turn_median_ms": _ANY_NUMBER,
+                    "attempts": _whole,
+                    "attempt_median_ms": _ANY_NUMBER,
+                }
+            ],
+            "to_first_delta_first": _SPREAD,
+            "to_first_delta_later": _SPREAD,
+            "cap_units": [_text("code")],
+            "cap_limits": [_whole],
+            "cap_unit_sources": [_text("code")],
+            "capped": _whole,
+            "cap_flagged": _flag,
+            "jobs": [_whole],
+            "at_once": _or_null(_whole),
+            "gated": _whole,
+            "beyond": _whole,
+            "disagreeing": _whole,
+            "simulated": _whole,
+            "notes": [_text("sentence")],
+        }
+    ],
+    "one_harness": _flag,
+    "max_residual_pct": _number(0, 100),
+    "notes": [_text("sentence")],
+}
 _SHAPE: dict[str, object] = {
     "schema": _one_of(SCHEMA),
     "study": _text("study"),
@@ -376,6 +421,7 @@ _SHAPE: dict[str, object] = {
     "pinned": _or_null(_fits(_PINNED)),
     "floors": [_FLOOR],
     "score": _or_null(_fits(_SCORE)),
+    "clocks": _or_null(_fits(_CLOCKS)),
     "families": [
         {
             "name": _text("phrase"),

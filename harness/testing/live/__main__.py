@@ -1,6 +1,7 @@
 """The only place that runs the live tier: `python -P -m harness.testing.live [--limits] [--cache DIR] [HARNESS...]`."""
 
 import argparse
+import json
 import os
 import sys
 import tempfile
@@ -26,6 +27,7 @@ MODELS = {Harness.CLAUDE_CODE: "claude-sonnet-4-5"}
 OUTPUT_LIMIT = 4096
 AT_ONCE = 2
 KEY = "EVENHAND_LIVE_KEY"
+DESCRIPTION = "Polishes a widget until it shines."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,17 +94,31 @@ def play(harness: Harness, scenario: Scenario, *, root: Path, cache: Path) -> Ce
             route=Route(base_url=provider.base_url, key_name=KEY),
             max_output_tokens=OUTPUT_LIMIT,
             max_turns=scenario.cap,
+            plugins=(_plugin(folder),) if scenario.skilled else (),
         )
         try:
             ready = PROGRAMS[harness].launch(request)
             turn = run_turn(harness, ready, mark=mark, timeout_s=scenario.timeout_s, cap=scenario.cap)
         finally:
             sweep(mark)
+        first = json.dumps(provider.bodies.get(0, {}))
         seen = Seen(
-            turn=turn, requests=provider.requests, spans=spans_of(workdir), model=model, output_limit=OUTPUT_LIMIT
+            turn=turn,
+            requests=provider.requests,
+            spans=spans_of(workdir),
+            model=model,
+            output_limit=OUTPUT_LIMIT,
+            skill_arrived=DESCRIPTION in first if scenario.skilled else None,
         )
         strange = tuple(sorted(set(provider.strange)))
     return Cell(harness=harness, scenario=scenario, seen=seen, faults=faults(harness, scenario, seen), strange=strange)
+
+
+def _plugin(folder: Path) -> Path:
+    skill = folder / "plugin" / "skills" / "polish"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text(f"---\nname: polish\ndescription: {DESCRIPTION}\n---\n", encoding="ascii")
+    return folder / "plugin"
 
 
 def report(cells: Sequence[Cell], *, open_network: str | None, seconds: float) -> str:

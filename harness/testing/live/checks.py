@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.model_contract import verify
+from harness.programs.vocabulary import drift
 from harness.testing.live.scenarios import CAP, Scenario
 from harness.testing.live.turn import LiveTurn, union_us
 from harness.testing.provider import SERVED, Exchange, totals
@@ -38,6 +39,7 @@ class Seen:
         spans: The tools' own stamps.
         model: Model name that was asked for.
         output_limit: Output limit that was asked for.
+        skill_arrived: Whether the delivered skill stood in the first request; None when none was delivered.
     """
 
     turn: LiveTurn
@@ -45,13 +47,16 @@ class Seen:
     spans: tuple[tuple[int, int], ...]
     model: str
     output_limit: int
+    skill_arrived: bool | None = None
 
 
 def faults(harness: Harness, scenario: Scenario, seen: Seen) -> tuple[str, ...]:
     """Return what is wrong with a turn; nothing when all holds."""
-    found = [*_ending(harness, scenario, seen), *_identity(seen), *_vocabulary(scenario, seen)]
+    found = [*_ending(harness, scenario, seen), *_identity(seen), *_vocabulary(harness, scenario, seen)]
     if scenario.counted:
         found += [*_tokens(seen), *_tools(scenario, seen)]
+    if seen.skill_arrived is False:
+        found.append("the delivered skill did not reach the model")
     if seen.spans:
         found += _union(harness, seen)
     if scenario.cap is not None:
@@ -90,10 +95,13 @@ def _identity(seen: Seen) -> Iterator[str]:
         yield f"residual {float(residual) / span:+.1%}, expected at most 1 % either way"
 
 
-def _vocabulary(scenario: Scenario, seen: Seen) -> Iterator[str]:
+def _vocabulary(harness: Harness, scenario: Scenario, seen: Seen) -> Iterator[str]:
     summary = seen.turn.record.summary
     if summary.unknown:
         yield f"unknown kinds: {', '.join(summary.unknown)}"
+    never = drift(harness, seen.turn.kinds)
+    if never:
+        yield f"kinds never recorded: {', '.join(never)}"
     if summary.recognised == 0 and scenario.ends is EndStatus.COMPLETED:
         yield "no known line"
 

@@ -27,6 +27,7 @@ class Scenario:
         failed_tools: How many of them end in an error.
         timeout_s: The turn's limit.
         cap: The turn cap, or None.
+        skilled: Whether a plugin of one skill is delivered, whose description must reach the model.
         counted: Whether the token totals must equal what the provider billed: completed generations only.
     """
 
@@ -38,6 +39,7 @@ class Scenario:
     failed_tools: int = 0
     timeout_s: float = 90.0
     cap: int | None = None
+    skilled: bool = False
     counted: bool = False
 
     def expected(self, harness: Harness) -> EndStatus:
@@ -69,7 +71,14 @@ TOOLS = Script(
 STUCK = "setsid sleep 600 & sleep 600"
 SCENARIOS = (
     Scenario(name="tools", script=TOOLS, tools=3, counted=True),
-    Scenario(name="failing", script=Script(steps=(_first("exit 7"), _last())), tools=1, failed_tools=1, counted=True),
+    Scenario(
+        name="failing",
+        script=Script(steps=(_first("exit 7"), _last())),
+        tools=1,
+        failed_tools=1,
+        skilled=True,
+        counted=True,
+    ),
     Scenario(
         name="status500",
         script=Script(steps=(_first("true"), _last(Fault(kind=FaultKind.STATUS, status=500)))),

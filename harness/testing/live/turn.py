@@ -7,7 +7,8 @@ group or parent it moves to. So the driver's own sweep is judged by a witness th
 import os
 import signal
 import time
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.caps import DEFAULT_CAPS, CapMeter
@@ -15,7 +16,8 @@ from harness.clock import NS_PER_US
 from harness.drive import TurnLimits, drive_turn
 from harness.events import AgentEnd, Event
 from harness.kinds import Harness
-from harness.launch import Launch
+from harness.launch import Conversation, Launch, Say
+from harness.programs.vocabulary import KINDS_OF
 from harness.record import TurnRecord
 
 MARK = "EVENHAND_LIVE_TURN"
@@ -34,6 +36,7 @@ class LiveTurn:
         overshoot_s: Time between the deadline and the end; None when it was kept.
         survivors: Processes that were still there after the driver's sweep.
         crash: Why the turn counts as crashed; None when it does not.
+        kinds: Kinds of lines that its stream held.
         wall_us: Wall clock of the start and the end, microseconds since 1970.
     """
 
@@ -44,6 +47,26 @@ class LiveTurn:
     survivors: int
     crash: str | None
     wall_us: tuple[int, int]
+    kinds: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class _Heard:
+    """A conversation that also notes the kinds of the program's lines; it says what the other says."""
+
+    harness: Harness
+    conversation: Conversation
+    kinds: set[str] = field(default_factory=set)
+
+    def opening(self) -> Say:
+        return self.conversation.opening()
+
+    def answer(self, line: Mapping[str, object], /) -> Say:
+        self.kinds.update(KINDS_OF[self.harness](line))
+        return self.conversation.answer(line)
+
+    def interrupt(self) -> Say:
+        return self.conversation.interrupt()
 
 
 def run_turn(
@@ -60,10 +83,11 @@ def run_turn(
         turn: Number of the dialogue's turn, from 1.
     """
     ends: list[Event] = []
+    heard = _Heard(harness, launch.conversation)
     began_us = _wall_us()
     driven = drive_turn(
         harness,
-        replace(launch, env={**launch.env, MARK: mark}),
+        replace(launch, env={**launch.env, MARK: mark}, conversation=heard),
         meter=CapMeter(DEFAULT_CAPS[harness], limit=cap),
         wall_us=_wall_us,
         monotonic_ns=time.monotonic_ns,
@@ -80,6 +104,7 @@ def run_turn(
         survivors=_still_there(mark),
         crash=driven.crash,
         wall_us=(began_us, ended_us),
+        kinds=frozenset(heard.kinds),
     )
 
 
