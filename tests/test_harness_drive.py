@@ -239,3 +239,24 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> No
     assert turn.record.status is EndStatus.CRASHED
     assert len(turn.record.messages) == 1
     assert turn.exit_code is not None
+
+
+def test_a_turn_with_a_flood_of_errors_a_giant_line_and_no_last_line_feed_completes(tmp_path: Path) -> None:
+    *early, last = pi(1, last=True)
+    then = (
+        "sys.stderr.write('e' * 200_000); sys.stderr.flush()\n"
+        "print('x' * (50 << 20), flush=True)\n"
+        f"sys.stdout.write({last!r}); sys.stdout.flush()"
+    )
+    turn = drive(tmp_path, early, then=then, limits=TurnLimits(timeout_s=60))
+    assert turn.record.status is EndStatus.COMPLETED
+    assert turn.record.ending is not None
+    assert (turn.record.ending.stderr_bytes, turn.record.ending.skipped) == (200_000, 1)
+
+
+def test_both_counters_are_recorded_although_the_turn_is_cut(tmp_path: Path) -> None:
+    capped = drive(tmp_path, [*pi(1), *pi(2), *pi(3, last=True)], max_turns=2)
+    assert (capped.record.summary.model_calls, capped.record.summary.tool_calls) == (2, 2)
+    late = drive(tmp_path, [*pi(1), *pi(2)], then="time.sleep(60)", limits=TurnLimits(timeout_s=1.5, grace_s=0.2))
+    assert late.record.status is EndStatus.TIMEOUT
+    assert (late.record.summary.model_calls, late.record.summary.tool_calls) == (2, 2)

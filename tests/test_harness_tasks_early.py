@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 import pytest
@@ -22,7 +22,7 @@ from harness.scripts import Row, script_lines
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.early import Watcher
 from harness.tasks.sandbox import fresh_sandbox
-from harness.tasks.task import Criterion, FileExists, RunCommand, Task
+from harness.tasks.task import Criterion, FileExists, RunCommand, SkillTriggered, Task
 
 A, B = (FileExists(path=PurePosixPath(name), armed=True) for name in "ab")
 NEVER = FileExists(path=PurePosixPath("never"))
@@ -165,3 +165,11 @@ def test_what_cannot_be_armed_is_refused(line: str, words: str) -> None:
     with pytest.raises(TaskFileError) as caught:
         parse_task(TEXT.replace("{type: file_exists, path: a, stop_when_passed: true}", line), name="t.yaml")
     assert words in str(caught.value)
+
+
+def test_a_skill_that_a_call_used_and_that_ended_well_decides_at_that_call() -> None:
+    watcher = Watcher((SkillTriggered(skill="s", armed=True),), lambda _: False)
+    used = replace(CALL, skills=("s",))
+    assert not watcher(ToolStart(call=used))
+    assert not watcher(ToolEnd(call=replace(used, status=ToolStatus.ERROR)))
+    assert watcher(ToolEnd(call=replace(used, status=ToolStatus.OK)))
