@@ -166,7 +166,7 @@ class Notes:
 
 
 def _notes(outcome: Outcome) -> Iterator[str]:
-    if outcome.made is None:
+    if outcome.made is None or outcome.state is State.INTERRUPTED:
         return
     record, name = outcome.made.record, f"{outcome.planned.task_id} {outcome.planned.arm}"
     if outcome.made.crash is not None:

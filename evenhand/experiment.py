@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from analysis.evidence.values import short_name
 from harness.experiment.running import Planned
 from harness.kinds import Harness
 from harness.launch import Route
@@ -92,11 +93,13 @@ def order_of(experiment: Experiment, schedule: Schedule | None) -> Order:
 
     Args:
         experiment: The experiment.
-        schedule: As `evenhand schedule` wrote it; None derives an order of the same rule from the study's name.
+        schedule: As `evenhand schedule` wrote it, with tasks named as evidence names them; None derives an order of the
+            same rule from the study's name.
 
     Raises:
         ScheduleMismatchError: When the schedule is not one of exactly these arms, tasks and attempts.
     """
+    ids = {short_name(task.task_id): task.task_id for task in experiment.tasks}
     if schedule is not None:
         faults = mismatches(experiment, schedule)
         if faults:
@@ -104,7 +107,7 @@ def order_of(experiment: Experiment, schedule: Schedule | None) -> Order:
         seed, slots = schedule.seed, schedule.slots
     else:
         seed = study_seed(experiment.study)
-        tasks = sorted(task.task_id for task in experiment.tasks)
+        tasks = sorted(ids)
         arms = [arm.name for arm in experiment.arms]
         slots = interleaved_slots(tasks, arms, attempts=experiment.attempts, seed=seed)
     harnesses = {arm.name: arm.harness for arm in experiment.arms}
@@ -112,7 +115,7 @@ def order_of(experiment: Experiment, schedule: Schedule | None) -> Order:
         Planned(
             position=slot.position,
             arm=slot.arm,
-            task_id=slot.task,
+            task_id=ids[slot.task],
             attempt=slot.round - 1,
             harness=harnesses[slot.arm],
         )
@@ -131,7 +134,11 @@ def mismatches(experiment: Experiment, schedule: Schedule) -> tuple[str, ...]:
     pairs = (
         ("study", [schedule.study], [experiment.study]),
         ("arm", sorted(schedule.arms), sorted(arm.name for arm in experiment.arms)),
-        ("task", sorted({slot.task for slot in schedule.slots}), sorted(task.task_id for task in experiment.tasks)),
+        (
+            "task",
+            sorted({slot.task for slot in schedule.slots}),
+            sorted(short_name(task.task_id) for task in experiment.tasks),
+        ),
     )
     faults = [line for what, found, wanted in pairs for line in _differing(what, found, wanted)]
     rounds = {slot.round for slot in schedule.slots}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from analysis.evidence.values import short_name
 from evenhand.experiment import Arm, Experiment
 from evenhand.task_file import TaskFileError, parse_task
 from evenhand.yaml_fields import Reader, YamlFileError, YamlUnreadableError, named, parse_mapping, read_text
@@ -194,8 +195,10 @@ def _tasks(reader: Reader, folder: Path, found: object) -> tuple[list[tuple[Task
         except TaskFileError as fault:
             lines.append(str(fault))
         else:
-            if task.task_id in seen:
-                reader.fault(place, item, f"each task once; {task.task_id!r} is {seen[task.task_id]} too")
-            seen.setdefault(task.task_id, item)
+            # Evidence knows a task by the last part of its name.
+            name = short_name(task.task_id)
+            if name in seen:
+                reader.fault(place, item, f"each task once; {seen[name]} is called {name!r} too")
+            seen.setdefault(name, item)
             tasks.append((task, hashlib.sha256(text.encode("utf-8")).hexdigest()))
     return tasks, lines

@@ -123,11 +123,19 @@ def test_the_script_starts_one_trial_after_the_other_in_order(tmp_path: Path) ->
 
 
 def test_an_arm_whose_selector_names_no_agent_needs_an_agents_file(tmp_path: Path) -> None:
-    pin = pinned(tmp_path, selectors=("kwarg.harness=new", "path=old/*"), dataset=None)
+    pin = pinned(tmp_path, selectors=("kwarg.harness=new", "path=old/*"))
     refused = run(tmp_path, pin, "--out", tmp_path / "run")
-    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 3)
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 2)
     assert not (tmp_path / "run").exists()
     assert run(tmp_path, pin).exit_code == 0  # the list needs no agents
+
+
+def test_a_study_without_a_harbor_dataset_gets_the_list_alone(tmp_path: Path) -> None:
+    pin = pinned(tmp_path, selectors=("kwarg.harness=new", "path=old/*"), dataset=None)
+    made = run(tmp_path, pin, "--out", tmp_path / "run")
+    assert made.exit_code == 0, made.output
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["schedule.csv", "schedule.json"]
+    assert "evenhand run EXPERIMENT.yaml --schedule" in made.stderr
 
 
 def test_an_agents_file_says_what_a_selector_does_not(tmp_path: Path) -> None:

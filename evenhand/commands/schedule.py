@@ -23,7 +23,11 @@ from preregistration.schedule import Schedule, ScheduleError, schedule_trials, s
     "--manifest", "manifest_path", required=True, type=click.Path(path_type=Path), help="The plan's manifest."
 )
 @click.option("--expect-manifest-sha256", "expected", required=True, metavar="HEX", help="The digest that pins it.")
-@click.option("--out", type=click.Path(path_type=Path), help="New folder: the list, Harbor job configs, a script.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="New folder: the list; with a Harbor dataset its job configs and a script.",
+)
 @click.option(
     "--agents", "agents_path", type=click.Path(path_type=Path), help="TOML: a Harbor agent table for each arm."
 )
@@ -41,9 +45,13 @@ def schedule(
         )
     made = schedule_trials(plan, pinned.manifest)
     if out is not None:
-        files = harbor_jobs(made, pinned.manifest, agents=_agents(agents_path))
+        agents = _agents(agents_path)
+        # Tasks of a run folder are no Harbor dataset: such a study is run by evenhand itself.
+        own = pinned.manifest.dataset is None and not agents
+        files = [] if own else harbor_jobs(made, pinned.manifest, agents=agents)
         _write(out, [*_lists(made), *files])
-        click.echo(f"wrote {out}: {len(made.slots)} trials; run it with {out}/run.sh", err=True)
+        how = f"evenhand run EXPERIMENT.yaml --schedule {out}/schedule.json" if own else f"{out}/run.sh"
+        click.echo(f"wrote {out}: {len(made.slots)} trials; run it with {how}", err=True)
     emit(schedule_value(made), _csv(made).rstrip("\n"), as_json=as_json)
 
 

@@ -76,7 +76,7 @@ class Standing:
     """How far a run is.
 
     Attributes:
-        done: Planned attempts that this run is through with, those written before included.
+        done: Planned attempts whose documents stand, those written before included.
         total: Planned attempts.
         running: Attempts that go on.
         last: What has just become of an attempt; None when one has just begun.
@@ -248,7 +248,8 @@ class _Run:
     def _say(self, last: Outcome | None) -> None:
         with self._telling:
             running = self._gauge.running
-            self._tell(Standing(done=len(self._outcomes), total=len(self._planned), running=running, last=last))
+            done = sum(outcome.state in {State.MADE, State.BEFORE} for outcome in tuple(self._outcomes.values()))
+            self._tell(Standing(done=done, total=len(self._planned), running=running, last=last))
 
     def _pause(self, seconds: float) -> None:
         self._stop.wait(seconds)
