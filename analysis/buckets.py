@@ -8,34 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from analysis.arm_clocks import Bucket
 from analysis.evidence.timed_run import TimedTrial, TimedTurn, TimingQuality
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bucket:
-    """One bucket over all attempts of an arm; times in milliseconds.
-
-    Attributes:
-        name: A name of TURN_BUCKETS or ATTEMPT_BUCKETS.
-        scope: turn or attempt.
-        of: Turns (or attempts) that could hold such time: a turn without a tool call has no tool time.
-        measured: The part of them in which it was measured.
-        total_ms: Sum over all of them; None as soon as one was not measured, and where there are none.
-        known_ms: Sum over the measured ones; None without one.
-        turn_median_ms: Median over measured turns that did not crash; None without one, and for an attempt's bucket.
-        attempts: Attempts in which every part was measured.
-        attempt_median_ms: Median over those of the attempt's own sum; None without one.
-    """
-
-    name: str
-    scope: str
-    of: int
-    measured: int
-    total_ms: float | None
-    known_ms: float | None
-    turn_median_ms: float | None
-    attempts: int
-    attempt_median_ms: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,7 +28,7 @@ def measure_arm_clocks(audited: AuditedTrials, *, treatment: str, control: str) 
         for timing in arm_timings(TimedEvidence(trials=trials)):
             own = [one for one in trials if (one.arm, one.harness) == (timing.arm, timing.harness)]
             measured.append(timing)
-            clocks.append(_clock(side, arm, timing, own))
+            clocks.append(_clock(timing, own, side=side, arm=arm))
     if not clocks:
         return None
     untimed = [arm for side, arm in sides if not any(clock.side == side for clock in clocks)]
@@ -40,7 +40,7 @@ def measure_arm_clocks(audited: AuditedTrials, *, treatment: str, control: str) 
     )
 
 
-def _clock(side: str, arm: str, timing: ArmTiming, trials: Sequence[TimedTrial]) -> ArmClock:
+def _clock(timing: ArmTiming, trials: Sequence[TimedTrial], *, side: str, arm: str) -> ArmClock:
     verdict = gate(TimedEvidence(trials=tuple(trials)), max_residual_pct=DEFAULT_MAX_RESIDUAL_PCT)
     at_once = [trial.at_once for trial in trials if trial.at_once is not None]
     return ArmClock(

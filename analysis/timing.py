@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from analysis.buckets import Bucket, accounted_ms, arm_buckets, residual_ms
+from analysis.arm_clocks import Bucket, Spread
+from analysis.buckets import accounted_ms, arm_buckets, residual_ms
 from analysis.evidence.timed_run import TimedEvidence, TimedMessage, TimedSpan, TimedTrial, TimedTurn, TimingQuality
 
 DEFAULT_MAX_RESIDUAL_PCT = 1.0
@@ -221,19 +222,6 @@ TOOL_TIME_COVERS = {
     "opencode": "the harness's own bounds of each call",
     "pi": "from the arrival of the start line to the arrival of the end line",
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
-    """A measure over several turns.
-
-    Attributes:
-        n: Turns in which it was measured.
-        median: Their median, milliseconds; None when n is 0.
-    """
-
-    n: int
-    median: float | None
 
 
 def spread(values: Iterable[float | None]) -> Spread:

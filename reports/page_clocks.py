@@ -5,10 +5,9 @@ Times are in milliseconds to the microsecond, as `evenhand timing` prints them, 
 
 from collections.abc import Callable, Iterator
 
-from analysis.arm_clocks import ArmClock, ArmClocks
-from analysis.buckets import Bucket
+from analysis.arm_clocks import ArmClock, ArmClocks, Bucket, Spread
 from analysis.decision import Decision
-from analysis.timing import ACROSS_HARNESSES, CAP_FLAG_SHARE, ONE_HARNESS, Spread
+from analysis.timing import ACROSS_HARNESSES, CAP_FLAG_SHARE, ONE_HARNESS
 from reports import numbers
 from reports.layout import NOTHING, Column, Section, Table
 

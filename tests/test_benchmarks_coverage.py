@@ -9,7 +9,7 @@ import pytest
 
 from analysis.statistics.discordance import low_discordance
 from analysis.statistics.interval_methods import DEFAULT_INTERVAL_REPEATED, DEFAULT_INTERVAL_SINGLE
-from benchmarks import coverage_repeated, coverage_single
+from benchmarks import coverage_agreeing, coverage_repeated, coverage_single
 from benchmarks.coverage_repeated import FAST_METHODS, Setting, Studies, simulate
 from benchmarks.coverage_report import Study, picture, read, summary, write
 from benchmarks.coverage_single import Cell
@@ -113,11 +113,13 @@ def test_the_study_writes_the_same_bytes_twice(tmp_path: Path) -> None:
     )
     setting = next(s for s in coverage_repeated.settings() if s.scenario.name.startswith("A/A") and s.n == 24)
     studies = simulate(setting, replicates=50, rng=np.random.default_rng(1))
+    nearly = next(s for s in coverage_agreeing.settings() if s.n == 24)
     study = Study(
         enumerated=cells + agreeing,
         enumerated_null=coverage_single.type_one("exact", n=24),
         simulated=tuple(coverage_repeated.rows(studies, setting, slow_replicates=5)),
         simulated_null=(coverage_repeated.type_one(studies, setting),),
+        agreeing=tuple(coverage_agreeing.rows(nearly, replicates=50, rng=np.random.default_rng(2))),
     )
     for name in ("one", "two"):
         write(study, into=tmp_path / name)

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
-from analysis.buckets import Bucket
+from analysis.arm_clocks import Bucket, Spread
 from analysis.evidence.coder_eval import TimedRunError, read_timed_runs
 from analysis.evidence.timed_run import TimedEvidence
 from analysis.timing import (
     DEFAULT_MAX_RESIDUAL_PCT,
     ArmTiming,
     Gate,
-    Spread,
     TurnCheck,
     arm_timings,
     comparison_notes,
