@@ -97,18 +97,24 @@ def _columns(clocks: ArmClocks, first: str, *kinds: str) -> tuple[Column, ...]:
 
 
 def _first_delta(clocks: ArmClocks) -> Table:
-    spreads: tuple[tuple[str, Callable[[ArmClock], Spread]], ...] = (
-        ("First turns", lambda clock: clock.to_first_delta_first),
-        ("Later turns of a dialogue", lambda clock: clock.to_first_delta_later),
+    spreads: tuple[tuple[str, str, Callable[[ArmClock], Spread]], ...] = (
+        ("First turns", "head_first", lambda clock: clock.to_first_delta_first),
+        ("Later turns of a dialogue", "head_later", lambda clock: clock.to_first_delta_later),
     )
     rows = tuple(
-        (name, *(_spread(pick(clock).median, pick(clock).n) for clock in clocks.arms)) for name, pick in spreads
+        (name, *(_to_delta(clock, head, pick(clock)) for clock in clocks.arms)) for name, head, pick in spreads
     )
     caption = (
         "Turn start to the first model delta, median in ms over the turns that record one. The one time that compares "
         "across harnesses."
     )
     return Table(caption=caption, columns=_columns(clocks, "Turns"), rows=rows)
+
+
+def _to_delta(clock: ArmClock, head: str, found: Spread) -> str:
+    """Return a time to the first delta; an arm without such turns has nothing that could be measured."""
+    turns = next(bucket.of for bucket in clock.buckets if bucket.name == head)
+    return _spread(found.median, found.n) if turns else NOTHING
 
 
 def _spread(median: float | None, n: int) -> str:

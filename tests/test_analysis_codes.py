@@ -9,7 +9,7 @@ from typing import Protocol
 
 import pytest
 
-from analysis.audit import audit
+from analysis.audit import Arm, audit
 from analysis.beside import open_beside
 from analysis.codes import CODES, ENDING_CODES, code_table
 from analysis.evidence import read_evidence
@@ -20,13 +20,15 @@ from analysis.evidence.reading import Reading
 from analysis.evidence.trial import Evidence, Outcome, TaskIdentity, Trial, Usage
 from analysis.gravity import STRICT, gravity_of
 from analysis.ledger import join_ledger
+from analysis.measure_arm_clocks import clock_findings, measure_arm_clocks
 from analysis.methods import selection_findings
 from analysis.order import order_findings, run_order
 from analysis.promise import Promise
 from analysis.promised import look_findings
-from harness.kinds import Harness
+from harness.kinds import EndStatus, Harness
 from manifests.finding import Finding
 from manifests.manifest import ManifestFile, PinnedManifest
+from manifests.selectors import parse_selector
 from preregistration.schedule import Start, compare_with_schedule
 from tests.builders_context import PROMISE
 from tests.building import ARMS, START, Cells, a_manifest, audited, evidence, interleaved, trial, with_clock
@@ -47,7 +49,7 @@ from tests.recording import (
 )
 from tests.test_analysis_methods import ROWS as METHOD_ROWS
 from tests.test_preregistration_schedule import schedule, started
-from tests.timed_folders import write_ours
+from tests.timed_folders import turn, write_ours
 
 ROOT = Path(__file__).resolve().parents[1]
 Row = Callable[[Path], Iterable["Coded"]]
@@ -197,6 +199,13 @@ def timed(*more: str, status: str = "SUCCESS") -> Row:
         return read_timed_runs([folder / "pi-arm", *(folder / name for name in more)]).findings
 
     return row
+
+
+def at_the_cap(folder: Path) -> Iterable[Finding]:
+    """One arm whose only attempt ended at its turn cap."""
+    write_ours(folder, Harness.PI, turns=[turn(Harness.PI, status=EndStatus.MAX_TURNS_EXHAUSTED)])
+    arm = Arm(name="pi", role="treatment", selector=parse_selector("agent=pi"))
+    return clock_findings(measure_arm_clocks(audit(read_evidence([folder]), [arm]), treatment="pi", control="nobody"))
 
 
 def changed(change: Callable[[Trial], Trial]) -> Row:
@@ -354,6 +363,7 @@ ROWS: dict[str, Row] = {
     "timing_unreadable": timed("broken/task.json"),
     "timing_duplicate": timed("pi-arm"),
     "timing_status_unknown": timed(status="PARKED"),
+    "turn_cap_reached": at_the_cap,
     "ungraded_trial": changed(lambda t: replace(t, outcome=Outcome.UNGRADED, exception_type="ApiError")),
     "missing_reward": changed(lambda t: replace(t, outcome=Outcome.UNGRADED, reward=None)),
     "errored_trial": changed(lambda t: replace(t, exception_type="AgentTimeoutError")),

@@ -246,7 +246,7 @@ def test_an_interval_for_one_attempt_is_refused_with_several(interval: str) -> N
 def test_auto_becomes_the_interval_of_the_design() -> None:
     success = parsed(minimal()).primary
     assert resolve_interval(success, attempts=1) == "tango"
-    assert resolve_interval(success, attempts=3) == "pseudo_task_t"
+    assert resolve_interval(success, attempts=3) == "task_score"
     cost = Endpoint(
         name="total_cost", role=Role.SECONDARY, test="ratio_of_sums", alpha=0.05, interval="auto", level=0.95
     )
