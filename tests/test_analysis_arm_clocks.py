@@ -9,6 +9,7 @@ from analysis.evidence.coder_eval import read_timed_runs
 from analysis.measure_arm_clocks import clock_findings, measure_arm_clocks
 from analysis.timing import arm_timings
 from harness.kinds import EndStatus, Harness
+from manifests.manifest import ArmRole
 from manifests.selectors import parse_selector
 from tests.timed_folders import turn, write_ours
 
@@ -17,9 +18,10 @@ SIDES = {"treatment": "pi", "control": "opencode"}
 
 def study(folder: Path, *, arms: dict[str, str] | None = None) -> AuditedTrials:
     named = arms or {"pi": "agent=pi", "opencode": "agent=opencode"}
+    roles: list[ArmRole] = ["treatment", "control"]
     chosen = [
         Arm(name=name, role=role, selector=parse_selector(selector))
-        for role, (name, selector) in zip(("treatment", "control"), named.items(), strict=False)
+        for role, (name, selector) in zip(roles, named.items(), strict=False)
     ]
     return audit(read_evidence([folder]), chosen)
 

@@ -86,16 +86,16 @@ def test_an_arm_of_which_nothing_is_recorded_makes_the_factor_unknown() -> None:
 def test_an_output_limit_left_to_the_provider_is_no_known_value(
     limits: tuple[int | None, int | None], verdict: Status | None, words: str
 ) -> None:
-    sides = [trial(max_output_tokens=limit, output_limit_standing="requested") for limit in limits]
-    found = observed(*sides, Observation(factor="model_configuration"))
+    treatment, control = (trial(max_output_tokens=limit, output_limit_standing="requested") for limit in limits)
+    found = observed(treatment, control, Observation(factor="model_configuration"))
     assert found.verdict is verdict
     assert found.detail.endswith(words)
 
 
 @pytest.mark.parametrize(("at_once", "verdict"), [((2, 1), Status.DIFFERS), ((2, 2), None), ((2, None), None)])
 def test_equal_allowances_do_not_make_equal_loads(at_once: tuple[int, int | None], verdict: Status | None) -> None:
-    sides = [trial(jobs=4, at_once=most) for most in at_once]
-    found = observed(*sides, Observation(factor="concurrency", treatment=("4",), control=("4",)))
+    treatment, control = (trial(jobs=4, at_once=most) for most in at_once)
+    found = observed(treatment, control, Observation(factor="concurrency", treatment=("4",), control=("4",)))
     assert found.verdict is verdict
     if verdict is not None:
         assert found.detail == "most attempts at once: treatment 2; control 1; allowed 4"
