@@ -19,10 +19,10 @@ PLAN ?=
 OPTIONS ?=
 FILE ?=
 
-.PHONY: help report test harness-live check fix bench claims vectors coverage gold docs fuzz lock clean
+.PHONY: help report test harness-live harness-limits check fix bench claims vectors coverage gold docs fuzz lock clean
 
 help: ## list every verb
-	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-13s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
 
 $(READY): requirements/lock.txt requirements/uv.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"evenhand needs Python 3.11 or newer; $(PYTHON) is {v[0]}.{v[1]}. Try: make PYTHON=python3.12 $(MAKECMDGOALS)")'
@@ -47,6 +47,9 @@ test: $(READY) ## run the tests
 
 harness-live: $(READY) ## run the five real programs against a scripted provider on loopback; installs them once (EVENHAND_PROGRAMS=folder)
 	@$(BIN)/python -P -m harness.testing.install >/dev/null && $(BIN)/python -P -m harness.testing.live
+
+harness-limits: $(READY) ## run every run limit on the five real programs, as harness-live does its scenarios
+	@$(BIN)/python -P -m harness.testing.install >/dev/null && $(BIN)/python -P -m harness.testing.live --limits
 
 check: $(READY) ## run every checker, change nothing, count the failures
 	@BIN=$(BIN) bash .ci/check

@@ -1,6 +1,7 @@
 """What the live tier calls wrong: each truth, broken once, is named."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,9 @@ from harness.clock import Anchor, stamp_of_ms
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.launch import WireApi
 from harness.record import Summary, ToolCall, TurnRecord
-from harness.testing.live.checks import Seen, faults, wire
+from harness.testing.live import __main__ as tier
+from harness.testing.live.__main__ import Cell
+from harness.testing.live.checks import Seen, faults, late, wire
 from harness.testing.live.scenarios import SCENARIOS, Scenario
 from harness.testing.live.turn import LiveTurn, union_us
 from harness.testing.provider import Exchange
@@ -86,6 +89,7 @@ def test_a_sound_turn_has_no_fault() -> None:
         (turn(tail_us=50_000), "residual -2.5%"),
         (turn(head_us=950_000), "residual +2.5%"),
         (turn(tool_union_us=900_000, tail_us=100_000), "tool union off by -0.10 s"),
+        (turn(tool_union_us=2_600_000, tail_us=-1_600_000), "tool union off by +1.60 s"),
         (turn(tool_union_us=None, tail_us=1_000_000), "no tool span"),
         (turn(calls=()), "0 tool calls, expected 1"),
         (turn(calls=(replace(CALL, status=ToolStatus.ERROR),)), "1 failed tool calls, expected 0"),
@@ -99,6 +103,55 @@ def test_each_broken_truth_is_named(found: LiveTurn, words: str) -> None:
     told = faults(Harness.PI, ONE_TOOL, seen(found))
     assert len(told) == 1
     assert words in told[0]
+
+
+def test_only_what_a_busy_machine_can_cause_is_late() -> None:
+    slow = turn(tool_union_us=2_600_000, tail_us=-1_600_000, overshoot_s=9.0)
+    assert late(Harness.PI, seen(turn())) == ()
+    assert faults(Harness.PI, ONE_TOOL, seen(slow)) == late(Harness.PI, seen(slow))
+    assert len(late(Harness.PI, seen(slow))) == 2
+    # A tool of which time was lost is no lateness: a line is never early.
+    assert late(Harness.PI, seen(turn(tool_union_us=900_000, tail_us=100_000))) == ()
+
+
+def judged(found: LiveTurn) -> Cell:
+    told = seen(found)
+    return Cell(
+        harness=Harness.PI,
+        scenario=ONE_TOOL,
+        seen=told,
+        faults=faults(Harness.PI, ONE_TOOL, told),
+        late=late(Harness.PI, told),
+        strange=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("found", "times", "holds"),
+    [
+        ([turn(overshoot_s=9.0), turn()], 2, True),
+        ([turn(overshoot_s=9.0), turn(overshoot_s=9.0)], 2, False),
+        ([turn(overshoot_s=9.0, survivors=1)], 1, False),
+        ([turn(survivors=1)], 1, False),
+        ([turn()], 1, True),
+    ],
+)
+def test_a_cell_that_was_only_late_is_played_once_more_and_both_are_told(
+    monkeypatch: pytest.MonkeyPatch, found: list[LiveTurn], times: int, holds: bool
+) -> None:
+    played = []
+
+    def play(*_: object, root: Path, cache: Path) -> Cell:
+        played.append(root)
+        return judged(found[len(played) - 1])
+
+    monkeypatch.setattr(tier, "play", play)
+    cells = tier.run([Harness.PI], [ONE_TOOL], cache=Path("nowhere"))
+    assert len(played) == times
+    assert len(set(played)) == times
+    assert any(cell.faults for cell in cells) is not holds
+    told = tier.report(cells, open_network=None, seconds=1)
+    assert ("played again alone, first: ended 9.0 s after its limit" in told) is (times == 2)
 
 
 def test_another_model_on_the_wire_is_a_fault_and_another_limit_is_configuration_only() -> None:

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -17,9 +17,9 @@ from harness.launch import Route, TurnRequest
 from harness.programs.locate import INSTALL, VARIABLE, cache_folder, command
 from harness.programs.registry import PROGRAMS
 from harness.testing.live import limits
-from harness.testing.live.checks import Seen, faults, wire
+from harness.testing.live.checks import Seen, faults, late, union_error_s, wire
 from harness.testing.live.scenarios import SCENARIOS, Scenario
-from harness.testing.live.turn import run_turn, spans_of, sweep, union_us
+from harness.testing.live.turn import run_turn, spans_of, sweep
 from harness.testing.loopback import confine, interfaces
 from harness.testing.provider import serve
 
@@ -32,13 +32,25 @@ DESCRIPTION = "Polishes a widget until it shines."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """One scenario of one program, run and judged."""
+    """One scenario of one program, run and judged.
+
+    Attributes:
+        harness: The program.
+        scenario: What it played.
+        seen: What that left.
+        faults: What is wrong, lateness included.
+        late: What was only late; the same words stand among the faults.
+        strange: Requests that the provider does not serve.
+        first: What was late when it was played beside another, before it was played again alone; empty else.
+    """
 
     harness: Harness
     scenario: Scenario
     seen: Seen
     faults: tuple[str, ...]
+    late: tuple[str, ...]
     strange: tuple[str, ...]
+    first: tuple[str, ...] = ()
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -69,10 +81,24 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run(harnesses: Sequence[Harness], scenarios: Sequence[Scenario], *, cache: Path) -> tuple[Cell, ...]:
-    """Run scenarios, two at a time, each with a provider, a home and a working folder of its own."""
+    """Run scenarios, two at a time, each with a provider, a home and a working folder of its own.
+
+    One that was only late is played once more, alone: beside another program on a busy machine a line may wait.
+    """
     jobs = [(harness, scenario) for scenario in scenarios for harness in harnesses]
-    with tempfile.TemporaryDirectory(prefix="evenhand-live-") as root, ThreadPoolExecutor(AT_ONCE) as pool:
-        return tuple(pool.map(lambda job: play(*job, root=Path(root), cache=cache), jobs))
+    with tempfile.TemporaryDirectory(prefix="evenhand-live-") as root:
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            cells = list(pool.map(lambda job: play(*job, root=Path(root), cache=cache), jobs))
+        for place, cell in enumerate(cells):
+            if only_late(cell):
+                alone = play(cell.harness, cell.scenario, root=Path(root) / "alone", cache=cache)
+                cells[place] = replace(alone, first=cell.late)
+    return tuple(cells)
+
+
+def only_late(cell: Cell) -> bool:
+    """Tell whether all that is wrong with a cell is that something came late."""
+    return bool(cell.late) and set(cell.faults) == set(cell.late)
 
 
 def play(harness: Harness, scenario: Scenario, *, root: Path, cache: Path) -> Cell:
@@ -111,7 +137,14 @@ def play(harness: Harness, scenario: Scenario, *, root: Path, cache: Path) -> Ce
             skill_arrived=DESCRIPTION in first if scenario.skilled else None,
         )
         strange = tuple(sorted(set(provider.strange)))
-    return Cell(harness=harness, scenario=scenario, seen=seen, faults=faults(harness, scenario, seen), strange=strange)
+    return Cell(
+        harness=harness,
+        scenario=scenario,
+        seen=seen,
+        faults=faults(harness, scenario, seen),
+        late=late(harness, seen),
+        strange=strange,
+    )
 
 
 def _plugin(folder: Path) -> Path:
@@ -135,9 +168,14 @@ def report(cells: Sequence[Cell], *, open_network: str | None, seconds: float) -
     wrong = [f"{c.harness.value} {c.scenario.name}: {fault}" for c in cells for fault in c.faults]
     crashed = [f"{c.harness.value} {c.scenario.name} crashed: {c.seen.turn.crash}" for c in cells if c.faults]
     stray = sorted({f"{c.harness.value}: {path}" for c in cells for path in c.strange})
+    again = [
+        f"{c.harness.value} {c.scenario.name}, played again alone, first: {'; '.join(c.first)}"
+        for c in cells
+        if c.first
+    ]
     network = f"only {', '.join(interfaces())} reachable" if open_network is None else f"NOT CONFINED: {open_network}"
     end = f"{sum(1 for c in cells if not c.faults)} of {len(cells)} hold; {network}; {seconds:.0f} s"
-    return "\n".join([*lines, *wrong, *crashed, *(f"other request, {row}" for row in stray), end]) + "\n"
+    return "\n".join([*lines, *wrong, *crashed, *again, *(f"other request, {row}" for row in stray), end]) + "\n"
 
 
 def _seconds(cell: Cell) -> float:
@@ -146,11 +184,7 @@ def _seconds(cell: Cell) -> float:
 
 
 def _union_error(row: Sequence[Cell]) -> str:
-    known = [
-        (cell.seen.turn.record.tool_union_us - union_us(cell.seen.spans)) / 1e6
-        for cell in row
-        if cell.seen.spans and cell.seen.turn.record.tool_union_us is not None
-    ]
+    known = [error for cell in row if (error := union_error_s(cell.seen)) is not None]
     return " ".join(f"{error:+.2f} s" for error in known)
 
 
