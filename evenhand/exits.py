@@ -49,6 +49,8 @@ EXIT_CODES: dict[str, Exit] = {
     "evenhand.commands.scan.ScanInputError": Exit.UNREADABLE,
     "evenhand.draft.DraftError": Exit.USAGE,
     "evenhand.experiment_file.ExperimentFileError": Exit.USAGE,
+    "evenhand.pinned_experiment.ExperimentArmsError": Exit.USAGE,
+    "evenhand.pinned_experiment.ExperimentStudyError": Exit.USAGE,
     "evenhand.request.RequestError": Exit.USAGE,
     "evenhand.run_guard.RunFolderTakenError": Exit.FINDINGS,
     "evenhand.task_file.TaskFileError": Exit.USAGE,

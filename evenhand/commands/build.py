@@ -36,6 +36,11 @@ if TYPE_CHECKING:
     "--suite", "selection", type=click.Path(path_type=Path), help="Pin a selection, as evenhand suite wrote it."
 )
 @click.option(
+    "--experiment",
+    type=click.Path(path_type=Path),
+    help="Pin the tasks of an experiment file that evenhand run is going to make, and its attempts.",
+)
+@click.option(
     "--attempts", type=click.IntRange(1, 1000), help="Trials per task and arm to come, with --tasks or --suite."
 )
 @click.option("--study", required=True, metavar="NAME", help="Name of the study.")
@@ -75,6 +80,7 @@ def build(  # one argument for each option
     paths: tuple[Path, ...],
     table: str | None,
     selection: Path | None,
+    experiment: Path | None,
     attempts: int | None,
     study: str,
     treatment: str,
@@ -92,16 +98,22 @@ def build(  # one argument for each option
 ) -> None:
     """Pin the tasks with their digests, the arms with their selectors and the declared conditions; print the sha256.
 
-    With PATH the tasks are those that the evidence holds. With --tasks or --suite they are pinned before there is any,
-    so that a plan can be frozen first; later evidence is named where it is audited or compared. Folders and files are
-    written relative to the manifest's own folder, so they can move together.
+    With PATH the tasks are those that the evidence holds. With --tasks, --suite or --experiment they are pinned before
+    there is any, so that a plan can be frozen first; later evidence is named where it is audited or compared. Folders
+    and files are written relative to the manifest's own folder, so they can move together.
     """
     from evenhand.walk import named_arms
 
     policy = _policy(rules, strict=strict)
     listed = _reviewed(contamination, out) if contamination else None
     arms = named_arms(treatment, control, others)
-    found, suite = _population(paths, arms, table=table, selection=selection, attempts=attempts)
+    if experiment is not None:
+        found, suite = (
+            _to_be_made(experiment, arms, study=study, others=(bool(paths), table, selection, attempts)),
+            None,
+        )
+    else:
+        found, suite = _population(paths, arms, table=table, selection=selection, attempts=attempts)
     manifest = build_manifest(
         study=study,
         dataset=found.dataset,
@@ -135,7 +147,7 @@ def _population(
     from manifests.task_table import load_table
 
     if sum((bool(paths), table is not None, selection is not None)) != 1:
-        raise click.UsageError("give one of PATH..., --tasks and --suite: what the tasks are taken from")
+        raise click.UsageError("give one of PATH..., --tasks, --suite and --experiment: what the tasks are taken from")
     if paths:
         if attempts is not None:
             raise click.UsageError("--attempts goes with --tasks or --suite: evidence says itself how often it tried")
@@ -146,6 +158,17 @@ def _population(
         return Population(dataset=named.name, revision=named.revision, tasks=tasks, attempts=attempts), None
     read = read_suite(selection)
     return Population(dataset=read.dataset, revision=None, tasks=read.tasks, attempts=attempts), read.suite
+
+
+def _to_be_made(experiment: Path, arms: "Sequence[Arm]", *, study: str, others: tuple[object, ...]) -> "Population":
+    """Return the tasks of an experiment; `others` are what would say the same in another way."""
+    from evenhand.pinned_experiment import experiment_population
+
+    if any(others):
+        raise click.UsageError(
+            "--experiment says tasks and attempts itself: give it without PATH..., --tasks, --suite and --attempts"
+        )
+    return experiment_population(experiment, arms, study=study)
 
 
 def _beside(path: Path, manifest: Path) -> str:
