@@ -88,6 +88,7 @@ def request_of(arm: Arm, experiment: Experiment, sandbox: Sandbox) -> TurnReques
         model=arm.model,
         route=arm.route,
         max_output_tokens=arm.max_output_tokens,
+        model_max_output_tokens=arm.model_max_output_tokens,
         context_tokens=arm.context_tokens,
         effort=arm.effort,
         permission_mode=arm.permission_mode,

@@ -27,6 +27,7 @@ class Arm:
         model: Model as the route knows it; None leaves the program's default.
         route: Where model requests go; None leaves the program's own provider and credentials.
         max_output_tokens: Explicit output limit of a request; None leaves the provider's default, not verified.
+        model_max_output_tokens: The model's contract, that a request's limit may not exceed; None when it is not known.
         context_tokens: The model's context window where the program must be told; None leaves its default.
         effort: Reasoning effort in the program's own words; None leaves its default.
         permission_mode: Permission mode in the program's own words; None asks nobody.
@@ -37,6 +38,7 @@ class Arm:
     model: str | None = None
     route: Route | None = None
     max_output_tokens: int | None = None
+    model_max_output_tokens: int | None = None
     context_tokens: int | None = None
     effort: str | None = None
     permission_mode: str | None = None

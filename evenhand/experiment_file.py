@@ -29,6 +29,7 @@ ARM_KEYS = (
     "base_url",
     "key_name",
     "max_output_tokens",
+    "model_max_output_tokens",
     "context_tokens",
     "effort",
     "permission_mode",
@@ -157,6 +158,7 @@ def _arm(reader: Reader, found: dict[str, object], place: str, *, route: Route |
         harness=kinds[harness],
         route=_route(reader, found, place) or route,
         max_output_tokens=reader.whole(found, place, "max_output_tokens"),
+        model_max_output_tokens=reader.whole(found, place, "model_max_output_tokens"),
         context_tokens=reader.whole(found, place, "context_tokens"),
         **words,
     )

@@ -46,6 +46,8 @@ class TurnRequest:
         model: Model name as the route knows it; None means the program's own default.
         route: Where model requests go; None means the program's own provider and credentials.
         max_output_tokens: Explicit output limit of a request; None means the provider's default, not verified.
+        model_max_output_tokens: The model's contract, `maxOutputTokens`, that a request's limit may not exceed; None
+            means that the caller does not know it.
         context_tokens: The model's context window where the program must be told; None means its default.
         session: The program's session to go on with; None starts a new one.
         max_turns: The task's turn cap, for programs with a native one; None means uncapped.
@@ -67,6 +69,7 @@ class TurnRequest:
     model: str | None = None
     route: Route | None = None
     max_output_tokens: int | None = None
+    model_max_output_tokens: int | None = None
     context_tokens: int | None = None
     session: str | None = None
     max_turns: int | None = None

@@ -43,9 +43,9 @@ def check_contract(*, request: object, contract: object) -> None:
         RequestRefusedError: When either is no positive safe integer, or the request exceeds the contract.
     """
     check_limit("max_output_tokens", request)
-    check_limit("maxOutputTokens", contract)
+    check_limit("model_max_output_tokens", contract)
     if isinstance(request, int) and isinstance(contract, int) and request > contract:
-        raise RequestRefusedError(f"max_output_tokens={request} must not exceed the model's maxOutputTokens={contract}")
+        raise RequestRefusedError(f"max_output_tokens={request} must not exceed model_max_output_tokens={contract}")
 
 
 def verify(wire: Iterable[tuple[str, int | None]], *, model: str | None, output_limit: int | None) -> Verification:

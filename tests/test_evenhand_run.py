@@ -361,3 +361,15 @@ def test_progress_on_a_terminal_rewrites_its_line() -> None:
         "\r\x1b[K[1/2] t; 0 running, about 60 s left\n",
         "\r\x1b[K1/2 done, 0 running, about 60 s left",
     ]
+
+
+def test_a_limit_above_the_models_contract_starts_and_writes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("EVENHAND_PROGRAMS", str(tmp_path / "none"))
+    monkeypatch.setenv("PATH", f"{fake_pi(tmp_path, stays_s=0)}:/usr/bin:/bin")
+    monkeypatch.setenv("FAKE_KEY", "nothing")
+    path = write(tmp_path, GOOD.replace("max_output_tokens: 64", "max_output_tokens: 64, model_max_output_tokens: 63"))
+    assert run(["run", str(path), "--out", str(tmp_path / "out")]) == 2
+    assert "max_output_tokens=64 must not exceed model_max_output_tokens=63" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

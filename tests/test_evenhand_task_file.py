@@ -6,6 +6,7 @@ import pytest
 
 from evenhand.cli import run
 from evenhand.task_file import TaskFileError, parse_task, read_task
+from harness.limits import RunLimits
 from harness.tasks.task import JsonCheck, RunCommand, SkillTriggered
 
 GOOD = """task_id: folder/one
@@ -27,6 +28,17 @@ def faults(text: str) -> list[str]:
     with pytest.raises(TaskFileError) as caught:
         parse_task(text, name="t.yaml")
     return str(caught.value).splitlines()
+
+
+def test_the_task_that_the_document_shows_is_one(tmp_path: Path) -> None:
+    text = (Path(__file__).resolve().parents[1] / "docs" / "runners.md").read_text(encoding="utf-8")
+    shown = next(part for part in text.split("```") if part.startswith("yaml\ntask_id"))
+    task = parse_task(shown.removeprefix("yaml\n"), name="t.yaml", folder=tmp_path)
+    assert {type(one).__name__ for one in task.criteria} == {
+        *("FileExists", "FileContains", "JsonCheck", "RunCommand", "SkillTriggered")
+    }
+    assert task.limits == RunLimits()
+    assert task.wishes() == {}
 
 
 def test_a_task_file_is_read_whole() -> None:

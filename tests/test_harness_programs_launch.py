@@ -172,9 +172,17 @@ def test_a_request_limit_above_the_models_contract_is_refused() -> None:
         check_contract(request=101, contract=100)
 
 
+@pytest.mark.parametrize("harness", Harness)
+def test_no_program_is_started_for_more_than_the_models_contract(harness: Harness, tmp_path: Path) -> None:
+    folder = installed(tmp_path)
+    PROGRAMS[harness].launch(asked(folder, max_output_tokens=100, model_max_output_tokens=100))
+    with pytest.raises(RequestRefusedError, match="must not exceed model_max_output_tokens=99"):
+        PROGRAMS[harness].launch(asked(folder, max_output_tokens=100, model_max_output_tokens=99))
+
+
 @pytest.mark.parametrize("value", [True, 1.5, "9", 0])
 def test_a_contract_that_is_no_positive_safe_integer_is_refused(value: object) -> None:
-    with pytest.raises(LaunchError, match=r"maxOutputTokens=.* must be a whole number"):
+    with pytest.raises(LaunchError, match=r"model_max_output_tokens=.* must be a whole number"):
         check_contract(request=None, contract=value)
 
 

@@ -26,7 +26,16 @@ from harness.prices import Prices
 from harness.tasks.run_log import RunLog
 from preregistration.schedule_file import read_schedule
 
-TASK_ONLY = ("harness", "arm", "attempts", "model", "max_output_tokens", "prices", "simulated")
+TASK_ONLY = (
+    "harness",
+    "arm",
+    "attempts",
+    "model",
+    "max_output_tokens",
+    "model_max_output_tokens",
+    "prices",
+    "simulated",
+)
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -47,6 +56,9 @@ TASK_ONLY = ("harness", "arm", "attempts", "model", "max_output_tokens", "prices
 @click.option("--key-name", metavar="VARIABLE", help="Environment variable that holds the endpoint's credential.")
 @click.option(
     "--max-output-tokens", type=int, help="Task: output limit; without it the provider's default, not verified."
+)
+@click.option(
+    "--model-max-output-tokens", type=int, help="Task: the model's own contract; a limit above it is refused."
 )
 @click.option(
     "--prices",
@@ -111,6 +123,7 @@ def _single(text: str, file: Path, *, options: dict[str, object]) -> tuple[Exper
         model=_text(options["model"]),
         route=_route(options),
         max_output_tokens=_number(options["max_output_tokens"]),
+        model_max_output_tokens=_number(options["model_max_output_tokens"]),
     )
     experiment = Experiment(
         study=task.task_id,

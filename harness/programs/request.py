@@ -1,7 +1,7 @@
 """The only place for what every launch takes from a request: the environment, the credential, the checked limits."""
 
 from harness.launch import Route, TurnRequest
-from harness.model_contract import check_limit
+from harness.model_contract import check_contract, check_limit
 from harness.programs.program import LaunchError, RequestRefusedError
 
 PASSED = ("TMPDIR", "SSL_CERT_FILE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY")
@@ -43,9 +43,9 @@ def checked(request: TurnRequest) -> TurnRequest:
     """Return the request, or refuse it before anything is started.
 
     Raises:
-        RequestRefusedError: When a limit is not a positive safe integer, or a route comes without a model.
+        RequestRefusedError: When a limit is not a positive safe integer or is above the model's contract, or a route comes without a model.
     """
-    check_limit("max_output_tokens", request.max_output_tokens)
+    check_contract(request=request.max_output_tokens, contract=request.model_max_output_tokens)
     check_limit("context_tokens", request.context_tokens)
     if request.route is not None and not request.model:
         raise RequestRefusedError("a route needs a model name; found none. Give the model")
