@@ -43,7 +43,8 @@ def checked(request: TurnRequest) -> TurnRequest:
     """Return the request, or refuse it before anything is started.
 
     Raises:
-        RequestRefusedError: When a limit is not a positive safe integer or is above the model's contract, or a route comes without a model.
+        RequestRefusedError: When a limit is not a positive safe integer or is above the model's contract, or a route
+            comes without a model.
     """
     check_contract(request=request.max_output_tokens, contract=request.model_max_output_tokens)
     check_limit("context_tokens", request.context_tokens)
