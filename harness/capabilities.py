@@ -2,17 +2,12 @@
 
 from dataclasses import asdict
 
-from harness.caps import DEFAULT_CAPS
+from harness.facts import DEFAULT_CAPS, USAGE_SEMANTICS
 from harness.kinds import Harness
-from harness.programs.antigravity.capability import CAPABILITY as ANTIGRAVITY
 from harness.programs.capability import FIELDS, Capability, Support
-from harness.programs.claude_code.capability import CAPABILITY as CLAUDE_CODE
-from harness.programs.codex.capability import CAPABILITY as CODEX
-from harness.programs.opencode.capability import CAPABILITY as OPENCODE
-from harness.programs.pi.capability import CAPABILITY as PI
-from harness.tokens import USAGE_SEMANTICS
+from harness.programs.folders import part
 
-CAPABILITIES: dict[Harness, Capability] = {row.harness: row for row in (CLAUDE_CODE, CODEX, ANTIGRAVITY, OPENCODE, PI)}
+CAPABILITIES: dict[Harness, Capability] = {harness: part(harness, "capability").CAPABILITY for harness in Harness}
 
 
 def ignored_warnings(harness: Harness, names: tuple[str, ...]) -> tuple[str, ...]:

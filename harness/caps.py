@@ -7,8 +7,6 @@ comparison says each arm's unit, and both counters are always recorded.
 from dataclasses import dataclass
 from enum import Enum
 
-from harness.kinds import Harness
-
 
 class CapUnit(Enum):
     """What `max_turns` counts."""
@@ -37,20 +35,6 @@ class CapPolicy:
 
     unit: CapUnit
     rule: CapRule = CapRule.NEXT_START
-
-
-CONTRACT_CAPS: dict[Harness, CapPolicy] = {
-    Harness.CLAUDE_CODE: CapPolicy(unit=CapUnit.AGENT_LOOP),
-    Harness.CODEX: CapPolicy(unit=CapUnit.TOOL_CALLS),
-    Harness.ANTIGRAVITY: CapPolicy(unit=CapUnit.TOOL_CALLS),
-    Harness.OPENCODE: CapPolicy(unit=CapUnit.STEPS),
-    Harness.PI: CapPolicy(unit=CapUnit.STEPS),
-}
-DEFAULT_CAPS: dict[Harness, CapPolicy] = {
-    **CONTRACT_CAPS,
-    Harness.OPENCODE: CapPolicy(unit=CapUnit.STEPS, rule=CapRule.NTH_FINISH),
-    Harness.PI: CapPolicy(unit=CapUnit.STEPS, rule=CapRule.NTH_FINISH),
-}
 
 
 class CapMeter:

@@ -12,11 +12,12 @@ from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 from harness.clock import US_PER_MS, Anchor, Stamp
+from harness.facts import USAGE_SEMANTICS
 from harness.kinds import EndStatus, ToolStatus
 from harness.record import Ending, Exact, Message, ToolCall, TurnRecord
 from harness.redaction import redacted
 from harness.task import TaskRecord
-from harness.tokens import USAGE_SEMANTICS, Reconciliation, TokenBuckets
+from harness.tokens import Reconciliation, TokenBuckets
 
 SCHEMA = "evenhand-harness-task-1"
 DOCUMENT = "task.json"

@@ -7,8 +7,6 @@ writes the buckets below in one meaning, and `USAGE_SEMANTICS` says what the str
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from harness.kinds import Harness
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenBuckets:
@@ -124,17 +122,3 @@ class UsageSemantics:
     reasoning_in_output: bool
     aborted_counted: bool | None
     hidden_calls: str = ""
-
-
-USAGE_SEMANTICS: dict[Harness, UsageSemantics] = {
-    Harness.CLAUDE_CODE: UsageSemantics(cache_in_input=False, reasoning_in_output=True, aborted_counted=True),
-    Harness.CODEX: UsageSemantics(cache_in_input=True, reasoning_in_output=True, aborted_counted=None),
-    Harness.ANTIGRAVITY: UsageSemantics(cache_in_input=True, reasoning_in_output=False, aborted_counted=True),
-    Harness.OPENCODE: UsageSemantics(
-        cache_in_input=False,
-        reasoning_in_output=False,
-        aborted_counted=None,
-        hidden_calls="one for a title unless --title is given",
-    ),
-    Harness.PI: UsageSemantics(cache_in_input=False, reasoning_in_output=True, aborted_counted=None),
-}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from harness.attempt import AttemptTurns, Surroundings, run_turns
-from harness.caps import DEFAULT_CAPS
+from harness.facts import DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness
 from harness.launch import Launch, Prompt, TurnRequest
 from harness.limits import RunLimits

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from harness.background import BackgroundBound, BackgroundWait, background_bound
-from harness.caps import DEFAULT_CAPS, CapMeter
+from harness.caps import CapMeter
 from harness.clock import Anchor, Stamp
 from harness.drive import DrivenTurn, TurnLimits, drive_turn
+from harness.facts import DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.launch import Launch, Prompt
 from harness.programs.antigravity.reducer import Antigravity

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from harness.caps import CONTRACT_CAPS, DEFAULT_CAPS, CapMeter, CapPolicy, CapRule, CapUnit
+from harness.caps import CapMeter, CapPolicy, CapRule, CapUnit
 from harness.clock import Anchor, Stamp, stamp_of_ms
+from harness.facts import CONTRACT_CAPS, DEFAULT_CAPS, USAGE_SEMANTICS
 from harness.kinds import EndStatus, Harness
 from harness.record import TurnRecord
 from harness.replay import TurnFrame, replay
@@ -17,7 +18,6 @@ from harness.retry import RULES, retry_rule
 from harness.run_folder import SCHEMA, RunFolderError, task_document, write_task
 from harness.scripts import SCRIPT_ANCHOR, script_lines
 from harness.task import ProbeCache, TaskRecord
-from harness.tokens import USAGE_SEMANTICS
 
 STEPS = CapPolicy(unit=CapUnit.STEPS)
 AT_FINISH = CapPolicy(unit=CapUnit.STEPS, rule=CapRule.NTH_FINISH)

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.caps import CONTRACT_CAPS, DEFAULT_CAPS, CapMeter, CapPolicy, CapUnit
+from harness.caps import CapMeter, CapPolicy, CapUnit
 from harness.drive import DrivenTurn, TurnLimits, drive_turn
 from harness.events import Event, ToolStart
+from harness.facts import CONTRACT_CAPS, DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.launch import Launch, Prompt
 from harness.scripts import Row, script_lines

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from harness.caps import DEFAULT_CAPS, CapMeter
+from harness.caps import CapMeter
 from harness.clock import Basis, Stamp, stamp_of_ms
 from harness.drive import drive_turn
 from harness.events import ToolEnd
+from harness.facts import DEFAULT_CAPS
 from harness.intervals import Span
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.launch import Launch, Prompt

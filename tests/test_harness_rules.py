@@ -5,10 +5,16 @@ and over short planted sources, where it must find exactly the planted line.
 """
 
 import ast
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from harness.capabilities import CAPABILITIES
+from harness.kinds import Harness
+from harness.programs.folders import part
+from harness.programs.registry import PROGRAMS
 
 HARNESS = Path(__file__).resolve().parents[1] / "harness"
 Rule = Callable[[ast.Module], Iterator[int]]
@@ -256,6 +262,22 @@ def no_reducer_does_input_or_output(tree: ast.Module) -> Iterator[int]:
             yield node.lineno
 
 
+def no_harness_is_named_outside_its_folder(tree: ast.Module) -> Iterator[int]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Harness":
+            if node.attr.isupper():
+                yield node.lineno
+        elif isinstance(node, ast.ImportFrom) and re.fullmatch(r"harness\.programs\.(\w+)\.\w+", node.module or ""):
+            yield node.lineno
+
+
+def outside_folders(path: Path) -> bool:
+    # Expected endings of the live tier differ by program, and one expected value is about one of them.
+    expectations = {"vectors.py", "scenarios.py", "limit_table.py"}
+    in_folder = path.parent.parent.name == "programs" and path.parent != HARNESS / "programs"
+    return not in_folder and path.name not in expectations
+
+
 def everywhere(path: Path) -> bool:
     return path.suffix == ".py"
 
@@ -338,6 +360,11 @@ RULES: tuple[tuple[Rule, Callable[[Path], bool], tuple[str, ...]], ...] = (
             "def deadline(clock):\n    return clock.wall_us",
         ),
     ),
+    (
+        no_harness_is_named_outside_its_folder,
+        outside_folders,
+        ("CAPS = {Harness.PI: 1}", "from harness.programs.pi.launch import PROGRAM"),
+    ),
     (no_reducer_does_input_or_output, reducers, ("import os", "from pathlib import Path", "open('x')", "print(1)")),
 )
 BY_NAME = [pytest.param(*rule, id=rule[0].__name__) for rule in RULES]
@@ -378,6 +405,14 @@ def test_a_planted_violation_fires(rule: Rule, source: str) -> None:
 )
 def test_an_allowed_shape_stays_quiet(rule: Rule, source: str) -> None:
     assert list(rule(ast.parse(source))) == []
+
+
+@pytest.mark.parametrize("harness", Harness)
+def test_a_folder_holds_every_part_that_a_registry_gathers(harness: Harness) -> None:
+    assert PROGRAMS[harness].harness is harness
+    assert CAPABILITIES[harness].harness is harness
+    for name in ("launch", "reducer", "capability", "facts", "vocabulary", "script"):
+        assert part(harness, name).__doc__
 
 
 def test_every_reducer_that_publishes_a_window_is_covered() -> None:

@@ -10,8 +10,9 @@ import pytest
 
 from evenhand.task_file import LIMITS as KEYS
 from evenhand.task_file import read_task
-from harness.caps import DEFAULT_CAPS, CapMeter
+from harness.caps import CapMeter
 from harness.drive import drive_turn
+from harness.facts import DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.launch import Launch, Prompt
 from harness.limits import RunLimits

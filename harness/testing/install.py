@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from harness.kinds import Harness
-from harness.programs.locate import VARIABLE, cache_folder, command
+from harness.programs.locate import COMMANDS, VARIABLE, cache_folder, command
 
 PINNED = Path(__file__).parent / "pinned"
 LONGEST_S = 900
@@ -42,7 +42,7 @@ def install(cache: Path, names: Sequence[Harness] = tuple(Harness)) -> dict[Harn
         raise InstallError(
             f"the pins are for Linux on x86_64; this is {' '.join(machine)}. Install the programs by hand"
         )
-    wanted = {"antigravity" if name is Harness.ANTIGRAVITY else "npm" for name in names}
+    wanted = {COMMANDS[name][0].parts[0] for name in names}
     cache.mkdir(parents=True, exist_ok=True)
     with _alone(cache):
         for part in PARTS:

@@ -8,6 +8,7 @@ from harness.launch import Launch, Prompt, TurnRequest
 from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
 from harness.programs.plugins import inspect_plugins, plugin_notes
+from harness.programs.program import Program
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 DELIVERY = PluginDelivery.SKILLS
@@ -63,3 +64,6 @@ class AntigravityProgram:
             ignored=ignored(request, *IGNORED),
             notes=plugin_notes(plugins, self.harness, DELIVERY),
         )
+
+
+PROGRAM: Program = AntigravityProgram()

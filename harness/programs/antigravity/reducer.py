@@ -11,6 +11,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary
 from harness.reducers.fields import Line, filled, part, parts, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.protocol import Reducer
 from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
@@ -198,6 +199,9 @@ class Antigravity:
             self._ledger.provider.failed(whole(line, "http_code"), message=text(line, "error"))
         elif filled(line, "source") == "MODEL":
             self._ledger.provider.answered()
+
+
+REDUCER: type[Reducer] = Antigravity
 
 
 def _buckets(rise: dict[str, int]) -> TokenBuckets:

@@ -5,6 +5,7 @@ from harness.launch import Launch, Prompt, TurnRequest
 from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
 from harness.programs.plugins import inspect_plugins, plugin_notes
+from harness.programs.program import Program
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 DELIVERY = PluginDelivery.WHOLE
@@ -44,6 +45,9 @@ class ClaudeCodeProgram:
             ignored=ignored(request, "context_tokens"),
             notes=plugin_notes(plugins, self.harness, DELIVERY),
         )
+
+
+PROGRAM: Program = ClaudeCodeProgram()
 
 
 def _environment(request: TurnRequest) -> dict[str, str]:

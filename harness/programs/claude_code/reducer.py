@@ -15,6 +15,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary
 from harness.reducers.fields import Line, amount, filled, flag, part, parts, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.protocol import Reducer
 from harness.reducers.skills import bare_name, used_skills
 from harness.tokens import TokenBuckets, add_buckets, share_tokens
 from harness.windows import close_window
@@ -272,6 +273,9 @@ class ClaudeCode:
                     call.call_id, ToolStatus.PERMISSION_DENIED, started=call.started, completed=call.completed
                 )
         return events
+
+
+REDUCER: type[Reducer] = ClaudeCode
 
 
 def _listed(line: Line) -> tuple[str, ...] | None:

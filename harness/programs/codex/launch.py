@@ -12,6 +12,7 @@ from harness.launch import Launch, Say, TurnRequest
 from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
 from harness.programs.plugins import inspect_plugins, plugin_notes, skill_links
+from harness.programs.program import Program
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 DELIVERY = PluginDelivery.SKILLS
@@ -49,6 +50,9 @@ class CodexProgram:
             links=skill_links(plugins, folder / "skills"),
             notes=plugin_notes(plugins, self.harness, DELIVERY),
         )
+
+
+PROGRAM: Program = CodexProgram()
 
 
 @dataclass(slots=True)

@@ -16,6 +16,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Exact, Message, Summary, Window
 from harness.reducers.fields import Line, amount, epoch, filled, flag, part, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.protocol import Reducer
 from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets
 from harness.windows import close_window
@@ -273,6 +274,9 @@ class Codex:
             return []
         self._speaking = True
         return [TurnStart(at=at, message_id=f"codex-{self._turn}-msg-{self._written}")]
+
+
+REDUCER: type[Reducer] = Codex
 
 
 def _is_tool(kind: str) -> bool:

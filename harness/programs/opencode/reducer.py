@@ -12,6 +12,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary, Window
 from harness.reducers.fields import Line, amount, epoch, filled, part, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.protocol import Reducer
 from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
 from harness.windows import close_window
@@ -181,6 +182,9 @@ class OpenCode:
             return []
         self._speaking = True
         return [TurnStart(at=at, message_id=self._message_id)]
+
+
+REDUCER: type[Reducer] = OpenCode
 
 
 def _buckets(tokens: Line) -> TokenBuckets | None:

@@ -7,6 +7,7 @@ from harness.launch import Launch, Prompt, TurnRequest
 from harness.programs.capability import PluginDelivery
 from harness.programs.locate import locate
 from harness.programs.plugins import inspect_plugins, plugin_notes
+from harness.programs.program import Program
 from harness.programs.request import checked, credential, environment, ignored, secrets
 
 DELIVERY = PluginDelivery.SKILLS
@@ -43,6 +44,9 @@ class PiProgram:
             notes=plugin_notes(plugins, self.harness, DELIVERY),
             priced=request.route is None,
         )
+
+
+PROGRAM: Program = PiProgram()
 
 
 def _environment(request: TurnRequest, folder: str) -> dict[str, str]:

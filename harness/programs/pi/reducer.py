@@ -13,6 +13,7 @@ from harness.kinds import Quality, StreamEnd, ToolStatus
 from harness.record import Message, Summary, Window
 from harness.reducers.fields import Line, amount, filled, flag, part, text, whole
 from harness.reducers.ledger import Ledger
+from harness.reducers.protocol import Reducer
 from harness.reducers.provider import leading_status
 from harness.reducers.skills import used_skills
 from harness.tokens import TokenBuckets, add_buckets
@@ -181,6 +182,9 @@ class Pi:
             return []
         self._speaking = True
         return [TurnStart(at=at)]
+
+
+REDUCER: type[Reducer] = Pi
 
 
 def _verdict(stop_reason: str) -> StreamEnd:

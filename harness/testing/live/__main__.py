@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from harness.kinds import Harness
 from harness.launch import Route, TurnRequest
+from harness.programs.folders import part
 from harness.programs.locate import INSTALL, VARIABLE, cache_folder, command
 from harness.programs.registry import PROGRAMS
 from harness.testing.live import limits
@@ -23,7 +24,7 @@ from harness.testing.live.turn import run_turn, spans_of, sweep
 from harness.testing.loopback import confine, interfaces
 from harness.testing.provider import serve
 
-MODELS = {Harness.CLAUDE_CODE: "claude-sonnet-4-5"}
+MODELS: dict[Harness, str] = {harness: part(harness, "facts").SCRIPTED_MODEL for harness in Harness}
 OUTPUT_LIMIT = 4096
 AT_ONCE = 2
 KEY = "EVENHAND_LIVE_KEY"
@@ -107,7 +108,7 @@ def play(harness: Harness, scenario: Scenario, *, root: Path, cache: Path) -> Ce
     home, workdir = folder / "home", folder / "work"
     home.mkdir(parents=True)
     workdir.mkdir()
-    model, mark = MODELS.get(harness, "scripted-model"), uuid4().hex
+    model, mark = MODELS[harness], uuid4().hex
     path = os.environ.get("PATH", "/usr/bin:/bin")
     environment = {"PATH": path, "TMPDIR": str(folder), KEY: uuid4().hex, VARIABLE: str(cache)}
     with serve(scenario.script) as provider:

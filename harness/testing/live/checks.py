@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.model_contract import verify
+from harness.programs.folders import part
 from harness.programs.vocabulary import drift
 from harness.testing.live.scenarios import CAP, Scenario
 from harness.testing.live.turn import LiveTurn, union_us
@@ -21,11 +22,7 @@ LARGEST_RESIDUAL = 0.01
 LARGEST_OVERSHOOT_S = 5.0
 # Union of the recorded spans minus the true one, in seconds: (least, most).
 UNION_ERROR_S: dict[Harness, tuple[float, float]] = {
-    Harness.CLAUDE_CODE: (-0.05, 3.0),
-    Harness.CODEX: (-0.9, 1.0),
-    Harness.OPENCODE: (-0.05, 6.0),
-    Harness.PI: (-0.05, 1.5),
-    Harness.ANTIGRAVITY: (-0.05, 3.0),
+    harness: part(harness, "facts").UNION_ERROR_S for harness in Harness
 }
 
 

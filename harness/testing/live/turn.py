@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.caps import DEFAULT_CAPS, CapMeter
+from harness.caps import CapMeter
 from harness.clock import NS_PER_US
 from harness.drive import TurnLimits, drive_turn
 from harness.events import AgentEnd, Event
+from harness.facts import DEFAULT_CAPS
 from harness.kinds import Harness
 from harness.launch import Conversation, Launch, Say
 from harness.programs.vocabulary import KINDS_OF

@@ -1,0 +1,21 @@
+"""The only place for what was measured of opencode: where it lies, its turn cap, its figures, its tool times."""
+
+from pathlib import Path
+
+from harness.caps import CapPolicy, CapRule, CapUnit
+from harness.tokens import UsageSemantics
+
+# What starts it, relative to the folder of the programs.
+COMMAND: tuple[Path, ...] = (Path("npm/node_modules/opencode-linux-x64/bin/opencode"),)
+NAME: str | None = "opencode"
+CONTRACT_CAP = CapPolicy(unit=CapUnit.STEPS)
+CAP = CapPolicy(unit=CapUnit.STEPS, rule=CapRule.NTH_FINISH)
+USAGE = UsageSemantics(
+    cache_in_input=False,
+    reasoning_in_output=False,
+    aborted_counted=None,
+    hidden_calls="one for a title unless --title is given",
+)
+# Union of the recorded tool spans minus the tools' own, in seconds: least and most that was seen.
+UNION_ERROR_S = (-0.05, 6.0)
+SCRIPTED_MODEL = "scripted-model"
