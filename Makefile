@@ -4,6 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .evenhand/peers
 READY := $(VENV)/.ready
 EVENHAND := $(BIN)/python -P -m evenhand
 # PYTHONDONTWRITEBYTECODE would make every start compile its libraries again.
@@ -63,8 +64,9 @@ docs: $(READY) ## regenerate the generated docs only
 gold: $(READY) ## rewrite the gold files; a person reads the diff
 	@EVENHAND_GOLD=write $(BIN)/python -m pytest -q tests -k gold
 
-bench: $(READY) ## run the benchmarks: ratios to peers in one run
-	@$(BIN)/python -P -m benchmarks
+bench: $(READY) ## run the benchmarks: ratios to peers in one run; installs two peers beside, where it can
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --target $(PEERS) --require-hashes -r requirements/peers.txt || true
+	@PYTHONPATH=$(PEERS) $(BIN)/python -P -m benchmarks
 
 coverage: $(READY) ## rerun the coverage studies behind the default intervals (half an hour)
 	@$(BIN)/python -P -m benchmarks.coverage && $(BIN)/python -P -m benchmarks.coverage_resources
@@ -81,6 +83,8 @@ vectors: $(READY) ## check a file of expected values, FILE=path: statistics, tim
 lock: $(READY) ## resolve the requirements again (needs the package index)
 	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
 	  --all-extras --group dev pyproject.toml -o requirements/lock.txt
+	@$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet \
+	  --no-deps requirements/peers.in -o requirements/peers.txt
 	@printf 'uv\n' | $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-header --no-annotate --quiet - -o requirements/uv.txt
 
 clean: ## remove drafts and the local warehouse, keep evidence and shelves
