@@ -9,6 +9,8 @@ from analysis.evidence import Format, Outcome, read_evidence
 from evenhand.cli import run
 from evenhand.exits import Exit
 from harness.kinds import Harness
+from harness.limits import RunLimits
+from harness.task import Concurrency, CostBasis
 from tests.timed_folders import current, task, turn, write_current, write_ours
 
 ARMS = ("--treatment", "agent=pi", "--control", "agent=opencode")
@@ -69,3 +71,33 @@ def test_turns_messages_and_spans_join_their_trial_in_the_warehouse(
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert [(row["agent"], row["trials"], row["turns"]) for row in rows] == [("opencode", 3, 1), ("pi", 3, 1)]
     assert all(row["messages"] > 0 and row["spans"] > 0 and row["residual"] == pytest.approx(0) for row in rows)
+
+
+def test_what_an_attempt_records_of_its_conditions_is_shown_by_the_trial(tmp_path: Path) -> None:
+    write_ours(
+        tmp_path / "run",
+        Harness.PI,
+        limits=RunLimits(max_turns=40, max_usd=2.5),
+        conditions={"provider": "endpoint-sha256:1", "region": "two words", "retry_policy": "sha256:2"},
+        task_digest="a" * 64,
+        harness_version="1.6.0",
+        cost_basis=CostBasis.DECLARED,
+        concurrency=Concurrency(jobs=4, at_once=2),
+        output_limit=4096,
+    )
+    (trial,) = read_evidence([tmp_path]).trials
+    shown = dict(trial.conditions)
+    assert (trial.agent_version, trial.task.checksum) == ("1.6.0", "a" * 64)
+    assert (shown["provider"], shown["retry_policy"]) == ("endpoint-sha256:1", "sha256:2")
+    assert (shown["concurrency"], shown["model_configuration"]) == ("4", "max_output_tokens=4096")
+    assert "max_usd=2.5" in shown["budget"]
+    assert "steps" in shown["budget"]
+    # Free text never becomes a label, and nobody said where the provider stands.
+    assert "region" not in shown
+
+
+def test_an_attempt_of_which_nobody_knows_the_conditions_shows_none(tmp_path: Path) -> None:
+    write_ours(tmp_path / "run", Harness.PI)
+    (trial,) = read_evidence([tmp_path]).trials
+    assert {"provider", "retry_policy", "concurrency", "cost_method"}.isdisjoint(dict(trial.conditions))
+    assert (trial.agent_version, trial.task.checksum) == (None, None)
