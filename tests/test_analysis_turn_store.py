@@ -96,6 +96,20 @@ def test_a_line_that_had_not_ended_is_read_again_once_it_has(loader: Loader) -> 
     assert loader.rows("select * from turn_rejects") == []
 
 
+def test_a_line_too_long_to_be_held_is_one_line_once_it_has_ended(loader: Loader) -> None:
+    path = loader.folder / "turns.jsonl"
+    path.write_bytes(line(recorded(turnIndex=0)) + b"\n" + b" " * (20 << 20))
+    assert loader.load()["malformed_lines"] == 1
+    with path.open("ab") as file:
+        file.write(b"\n" + line(recorded(turnIndex=1)) + b"\n")
+    assert loader.load()["new_turns"] == 1
+    assert [(row["line"], row["turn_index"]) for row in loader.rows("select * from turns order by line")] == [
+        (1, 0),
+        (3, 1),
+    ]
+    assert loader.rows("select line, reason from turn_rejects") == [{"line": 2, "reason": "longer than 8388608 bytes"}]
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_rotated_file_is_recognised(loader: Loader, packed: bool) -> None:
     path = write_lines(loader.folder / "turns.jsonl", *numbered(0, 1))
