@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from analysis import turn_store
+from analysis.evidence.sessions import DeclaredSession
 from analysis.evidence.turn_block import TurnBlock
-from analysis.warehouse import DIMENSION_VIEWS, fetch, open_read_only
+from analysis.turn_store import TurnSource, load_turns
+from analysis.warehouse import DIMENSION_VIEWS, connect, fetch, open_read_only
 from evenhand.cli import run
 from evenhand.exits import Exit
+from evenhand.turn_loading import public_names
 from tests.turn_lines import MISSING, bare, call, line, recorded, write_lines
 from tests.turn_studies import HarborStudy, harbor_study
 
@@ -291,10 +294,40 @@ def test_a_name_that_the_privacy_scan_would_flag_is_withheld_from_public_views(l
     assert "bash" in text
 
 
+def test_names_of_studies_and_arms_are_scanned_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, loader = joined_study(tmp_path, capsys)
+    study.declare()
+    mail = "some.one" + "@" + "mailhost.io"
+    folder = study.folder.rename(tmp_path / mail)
+    assert run(["load", str(folder), "--db", str(loader.db)]) == Exit.DONE
+    assert loader.rows("select study from studies") == [{"study": mail}]
+    arms = {"alpha": "first-arm", "beta": mail}
+    connection = connect(str(loader.db))
+    for agent, arm in arms.items():
+        connection.execute("update trials set arm = $arm where agent = $agent", {"agent": agent, "arm": arm})
+    declared = [
+        DeclaredSession(trial_id=str(row["trial"]), session_id=str(row["session_id"]), source="result", unique=True)
+        for row in fetch(connection, "select trial, session_id from trial_sessions")
+    ]
+    load_turns(
+        connection,
+        TurnSource(study=mail, files=(), sessions=declared, public=lambda names: public_names(names, frozenset())),
+    )
+    connection.close()
+    for view in ("public_turns", "public_tool_calls"):
+        rows = loader.rows(f"select * from {view}")  # noqa: S608  # a name of ours
+        assert {(row["study"], row["arm"]) for row in rows} == {
+            ("[withheld]", "first-arm"),
+            ("[withheld]", "[withheld]"),
+        }
+        assert mail not in json.dumps(rows, default=str)
+
+
 _DIES = """
 import os, signal, sys
 from pathlib import Path
 from analysis import turn_store
+from analysis.evidence.sessions import DeclaredSession
 from evenhand.cli import run
 kept = turn_store._Load._insert
 def dying(self, block, file, lines):
