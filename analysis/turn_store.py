@@ -127,6 +127,11 @@ def load_turns(connection: "duckdb.DuckDBPyConnection", source: TurnSource) -> T
     return load.result()
 
 
+def holds_turns(connection: "duckdb.DuckDBPyConnection", study: str) -> bool:
+    """Say whether the warehouse holds turns files of a study."""
+    return bool(fetch(connection, "select 1 from turn_files where study = $study limit 1", {"study": study}))
+
+
 class _Load:
     """One load while it goes on."""
 

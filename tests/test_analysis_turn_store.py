@@ -253,6 +253,20 @@ def test_the_dimensions_of_turns_against_hand_counts(tmp_path: Path, capsys: pyt
     assert paths["useful_concurrency"] == 1
 
 
+def test_a_load_without_turns_files_still_replaces_what_the_trials_declare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, loader = joined_study(tmp_path, capsys)
+    study.declare()
+    loader.load()
+    assert {row["trial"] is None for row in loader.rows("select trial from turn_trials")} == {False}
+    for result in study.results:
+        (result.parent / "agent" / ".omk" / "metrics" / "turns.jsonl").unlink()
+        study.change(result, {"agent_result": {"metadata": {"session_id": "another"}}})
+    assert run(["load", str(study.folder), "--study", "s", "--db", str(loader.db)]) == Exit.DONE
+    assert {row["trial"] for row in loader.rows("select trial from turn_trials")} == {None}
+
+
 def test_one_trial_without_turns_makes_the_sums_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, loader = joined_study(tmp_path, capsys)
     study.declare()
@@ -262,6 +276,23 @@ def test_one_trial_without_turns_makes_the_sums_unknown(tmp_path: Path, capsys: 
     assert cost["turn_cost_usd_per_solved"] is None
     (paths,) = arm_rows(loader, "dimension_orchestration")
     assert paths["critical_path_ms_per_solved"] is None
+
+
+def test_a_turn_longer_than_any_sum_holds_makes_the_sums_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, loader = joined_study(tmp_path, capsys)
+    study.declare()
+    place = study.results[0].parent / "agent" / ".omk" / "metrics" / "turns.jsonl"
+    endless = {"startedAtEpochMs": 0, "endedAtEpochMs": 1e300, "durationMs": 1e300}
+    calls = {"toolCalls": [call("x", 1e300)], "toolCallCount": 1, "toolFailureCount": 0}
+    write_lines(place, recorded(sessionId="session-0", **endless, **calls))
+    loader.load()
+    (paths,) = arm_rows(loader, "dimension_orchestration")
+    assert paths["critical_path_ms_per_solved"] is None
+    assert paths["useful_concurrency"] is None
+    (tool,) = loader.rows("select * from public_tool_calls where tool = 'x'")
+    assert tool["duration_ms_sum"] is None
 
 
 def test_one_turn_without_usage_makes_the_sum_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
