@@ -63,12 +63,20 @@ def relations(schemas: Sequence[str], views: Sequence[str]) -> tuple[Relation, .
     return tuple(found.values())
 
 
-def comment_statements(found: Sequence[Relation]) -> Iterator[str]:
-    """Yield the statements that put the meanings into the database."""
+def comment_statements(found: Sequence[Relation], said: Mapping[str, object]) -> Iterator[str]:
+    """Yield the statements that put the meanings into the database.
+
+    Args:
+        found: The tables and views.
+        said: Comments that the database holds, by `relation` and by `relation.column`; the same are left alone.
+    """
     for relation in found:
-        yield f"comment on {relation.form} {relation.name} is {_quoted(relation.meaning)}"
+        if said.get(relation.name) != relation.meaning:
+            yield f"comment on {relation.form} {relation.name} is {_quoted(relation.meaning)}"
         for column in relation.columns:
-            yield f"comment on column {relation.name}.{column.name} is {_quoted(column.meaning)}"
+            place = f"{relation.name}.{column.name}"
+            if said.get(place) != column.meaning:
+                yield f"comment on column {place} is {_quoted(column.meaning)}"
 
 
 def _tables(text: str) -> Iterator[Relation]:

@@ -192,12 +192,15 @@ def load(
 def _prepare(connection: "duckdb.DuckDBPyConnection") -> None:
     import duckdb
 
+    # One transaction: a third of the time that a statement after the other takes.
+    connection.execute("begin transaction")
     for schema in SCHEMAS:
         connection.execute(sql(schema))
     try:
         for view in VIEWS:
             connection.execute(sql(view))
-        connection.execute("select requests, requests_failed, tool_calls from trials limit 0")
+        connection.execute("select requests, requests_failed, tool_calls from trials limit 0").fetchall()
+        connection.execute("commit")
     except duckdb.Error as fault:
         raise WarehouseError(
             "the warehouse was made by another version of evenhand: remove the file and load again"
@@ -205,9 +208,10 @@ def _prepare(connection: "duckdb.DuckDBPyConnection") -> None:
 
 
 def _explain(connection: "duckdb.DuckDBPyConnection") -> None:
-    """Say in the database itself what every table, view and column means."""
+    """Say in the database itself what every table, view and column means; a view made anew has lost its comments."""
+    said = {str(row["place"]): row["comment"] for row in fetch(connection, sql("comments"))}
     connection.execute("begin transaction")
-    for statement in comment_statements(relations(SCHEMAS, VIEWS)):
+    for statement in comment_statements(relations(SCHEMAS, VIEWS), said):
         connection.execute(statement)
     connection.execute("commit")
 
