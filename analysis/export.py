@@ -9,7 +9,8 @@ from pathlib import Path
 
 import duckdb
 
-from analysis.warehouse import WarehouseError, connect, fetch, open_read_only, sql
+from analysis.relations import sql
+from analysis.warehouse import WarehouseError, connect, fetch, open_read_only
 
 TABLES = ("studies", "trials", "findings")
 DATABASE = "public.duckdb"

@@ -11,15 +11,13 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.turn_sums import Cell, Key, Model, TurnSums, sum_ranges
+from analysis.turn_sums import By, Key, Model, RangeSums, TurnSums, sum_files
 
 Floats = NDArray[np.float64]
-By = Literal["model", "session", "day", "arm"]
 UNNAMED = "not recorded"
 NO_ARM = "no declared session"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -140,13 +138,23 @@ def summarise(
     Raises:
         TurnFileError: When a file cannot be opened.
     """
+    return report(sum_files(paths, executor, by), by=by, arms=arms)
+
+
+def report(parts: Iterable[RangeSums], *, by: By | None = None, arms: Mapping[str, str] | None = None) -> TurnReport:
+    """Put sums together.
+
+    Args:
+        parts: The sums of all ranges, in order, by what `by` says.
+        by: What to group by; None groups nothing.
+        arms: Session to arm, for grouping by arm.
+    """
     cells: dict[str, list[TurnSums]] = {}
     refused: Counter[str] = Counter()
-    for path in paths:
-        for part in sum_ranges(path, executor, _CELLS[by]):
-            refused.update(part.refused)
-            for key, sums in part.cells.items():
-                cells.setdefault(_label(key, by, arms or {}), []).append(sums)
+    for part in parts:
+        refused.update(part.refused)
+        for key, sums in part.cells.items():
+            cells.setdefault(_label(key, by, arms or {}), []).append(sums)
     everything = [sums for key in cells for sums in cells[key]]
     groups = {} if by is None else cells
     return TurnReport(
@@ -156,26 +164,16 @@ def summarise(
     )
 
 
-def nearest_rank(values: Floats, share: float) -> float | None:
-    """Return the smallest value that at least this share of the values does not exceed; None for no values.
+def nearest_ranks(values: Floats, shares: Sequence[float]) -> tuple[float, ...]:
+    """Return by share the smallest value that at least this share of the values does not exceed.
 
     Args:
-        values: Finite, shape (n,).
-        share: In (0, 1].
+        values: Finite, shape (n,), n at least 1.
+        shares: Each in (0, 1].
     """
-    if values.size == 0:
-        return None
-    rank = max(1, math.ceil(share * values.size))
-    return float(np.partition(values, rank - 1)[rank - 1])
-
-
-_CELLS: dict[By | None, Cell] = {
-    None: "all",
-    "model": "model",
-    "session": "session",
-    "arm": "session",
-    "day": "day",
-}
+    places = [max(1, math.ceil(share * values.size)) - 1 for share in shares]
+    parted = np.partition(values, places)
+    return tuple(float(parted[place]) for place in places)
 
 
 def _label(key: Key, by: By | None, arms: Mapping[str, str]) -> str:
@@ -200,16 +198,17 @@ def _summary(parts: Sequence[TurnSums], refused: Counter[str]) -> TurnSummary:
     for part in parts:
         counts.update(part.counts)
     durations, first_chunks = _joined(part.durations for part in parts), _joined(part.first_chunks for part in parts)
-    totals = _totals(counts, _joined(part.costs for part in parts))
+    p50, p95 = nearest_ranks(durations, (0.5, 0.95)) if durations.size else (None, None)
+    totals = _totals(parts, counts)
     prompt = None if totals is None else totals.input + totals.cache_read
     return TurnSummary(
         turns=durations.size,
         sessions=len(frozenset[str]().union(*(part.sessions for part in parts))),
         models=tuple(sorted({_model_label(key) for part in parts for key in part.models if key[1] is not None})),
         totals=totals,
-        duration_p50_ms=nearest_rank(durations, 0.5),
-        duration_p95_ms=nearest_rank(durations, 0.95),
-        first_chunk_p50_ms=nearest_rank(first_chunks, 0.5),
+        duration_p50_ms=p50,
+        duration_p95_ms=p95,
+        first_chunk_p50_ms=nearest_ranks(first_chunks, (0.5,))[0] if first_chunks.size else None,
         cache_read_share=totals.cache_read / prompt if totals and prompt else None,
         compactions=counts["compactions"] if counts["compacted"] else None,
         failovers=counts["failovers"] if counts["failing_over"] else None,
@@ -221,8 +220,9 @@ def _summary(parts: Sequence[TurnSums], refused: Counter[str]) -> TurnSummary:
     )
 
 
-def _totals(counts: Counter[str], costs: Floats) -> TokenTotals | None:
-    if costs.size == 0:
+def _totals(parts: Sequence[TurnSums], counts: Counter[str]) -> TokenTotals | None:
+    costs = [cost for part in parts for cost in part.costs]
+    if not costs:
         return None
     return TokenTotals(
         input=counts["input"],
@@ -235,33 +235,17 @@ def _totals(counts: Counter[str], costs: Floats) -> TokenTotals | None:
 
 def _tool_summaries(parts: Sequence[TurnSums]) -> tuple[ToolSummary, ...]:
     failures: Counter[str] = Counter()
-    tools: dict[str, int] = {}
-    codes = np.zeros(0, dtype=np.int32)
+    calls: dict[str, list[bytes]] = {}
     for part in parts:
         failures.update(part.failures)
-    codes = np.concatenate([codes, *(_common_codes(part, tools) for part in parts)])
-    # Sixteen bits are sorted by counting.
-    short = codes.astype(np.uint16) if len(tools) <= np.iinfo(np.uint16).max else codes
-    values = _joined(part.call_ms for part in parts)[np.argsort(short, kind="stable")]
-    sizes = np.bincount(codes)
-    own = (values[end - size : end] for end, size in zip(np.cumsum(sizes), sizes, strict=True))
-    found = [_tool_summary(name, part, failures[name]) for name, part in zip(tools, own, strict=True)]
+        for name, durations in part.calls.items():
+            calls.setdefault(name, []).append(durations)
+    found = [_tool_summary(name, _joined(own), failures[name]) for name, own in calls.items()]
     return tuple(sorted(found, key=lambda tool: (-tool.total_ms, tool.name)))
 
 
-def _common_codes(part: TurnSums, tools: dict[str, int]) -> NDArray[np.int32]:
-    """Return the part's tool codes as codes that all parts share, giving new tools the next numbers."""
-    own = np.frombuffer(part.call_tools, dtype=np.int32)
-    table = np.zeros(len(part.names), dtype=np.int32)
-    for code in np.flatnonzero(np.bincount(own)):
-        table[code] = tools.setdefault(part.names[code], len(tools))
-    return table[own]
-
-
 def _tool_summary(name: str, values: Floats, failures: int) -> ToolSummary:
-    p50, p95 = nearest_rank(values, 0.5), nearest_rank(values, 0.95)
-    assert p50 is not None  # a tool is known by a call
-    assert p95 is not None
+    p50, p95 = nearest_ranks(values, (0.5, 0.95))
     return ToolSummary(
         name=name,
         calls=values.size,
@@ -283,9 +267,10 @@ def _quick_sum(values: Floats) -> float:
         return min(float(values.sum()), float(np.finfo(np.float64).max))
 
 
-def _sum_or_largest(values: Floats) -> float:
+def _sum_or_largest(values: Sequence[float]) -> float:
     """Return the correctly rounded sum; beyond the largest double, that double."""
+    largest = float(np.finfo(np.float64).max)
     try:
-        return math.fsum(values.tolist())
+        return min(math.fsum(values), largest)
     except OverflowError:
-        return float(np.finfo(np.float64).max)
+        return largest

@@ -23,8 +23,9 @@ from analysis.evidence.turn_files import (
     unpacked_size,
 )
 from analysis.evidence.turns import range_executor, read_blocks
+from analysis.relations import sql
 from analysis.turn_columns import TurnColumns, columns_of
-from analysis.warehouse import fetch, sql
+from analysis.warehouse import fetch
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -119,9 +120,16 @@ def load_turns(connection: "duckdb.DuckDBPyConnection", source: TurnSource) -> T
         for file in source.files:
             load.add(file)
         _replace_sessions(connection, source)
-        _add_names(connection, source, load.names)
+        _add_names(connection, source, load.names, most=_MOST_NAMES)
+        # Few, and ours: however many names the turns carry, these are looked at.
+        _add_names(connection, source, {source.study, *_arms(connection, source.study)})
         connection.execute("commit")
     return load.result()
+
+
+def holds_turns(connection: "duckdb.DuckDBPyConnection", study: str) -> bool:
+    """Say whether the warehouse holds turns files of a study."""
+    return bool(fetch(connection, "select 1 from turn_files where study = $study limit 1", {"study": study}))
 
 
 class _Load:
@@ -331,13 +339,20 @@ def _replace_sessions(connection: "duckdb.DuckDBPyConnection", source: TurnSourc
         appender.flush()
 
 
-def _add_names(connection: "duckdb.DuckDBPyConnection", source: TurnSource, names: set[str]) -> None:
-    """Keep which names may be shown; when there are too many to be names, none of them is."""
+def _arms(connection: "duckdb.DuckDBPyConnection", study: str) -> Iterable[str]:
+    statement = "select distinct arm from trials where study = $study and arm is not null"
+    return [str(row["arm"]) for row in fetch(connection, statement, {"study": study})]
+
+
+def _add_names(
+    connection: "duckdb.DuckDBPyConnection", source: TurnSource, names: set[str], *, most: int | None = None
+) -> None:
+    """Keep which names may be shown; when there are more than `most`, too many to be names, none of them is."""
     rows = fetch(connection, "select name from turn_names where study = $study", {"study": source.study})
     new = sorted(names - {str(row["name"]) for row in rows})
     if not new:
         return
-    public = source.public(new) if len(new) <= _MOST_NAMES else frozenset()
+    public = source.public(new) if most is None or len(new) <= most else frozenset()
     appender = connection.appender("turn_names")
     appender.append_rows([(source.study, name, name in public) for name in new])
     appender.flush()

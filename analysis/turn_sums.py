@@ -1,26 +1,29 @@
 """The only place that adds turns up as they are read: one range of a file at a time, group by group.
 
 Plain Python without numpy, because it runs where the lines are read, in a process of its own. What is needed whole for
-a percentile (durations) is kept as bytes; everything else is a sum.
+a percentile (durations) is kept as bytes; everything else is a sum. Numbers go into arrays at once: kept as objects
+they would lie between those of the next lines and slow down the reading.
 """
 
+import math
+from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Literal
 
 from msgspec import UNSET, UnsetType
 
-from analysis.evidence.turn_calls import CallLog, Codes, packed_codes, packed_numbers
 from analysis.evidence.turn_lines import LineReader
 from analysis.evidence.turn_reader import TurnReader, refused_lines
-from analysis.evidence.turn_shape import NO_CONTEXT_CACHE, NO_USAGE, Provenance, Turn
+from analysis.evidence.turn_shape import NO_CONTEXT_CACHE, NO_USAGE, Call, CallV1, Provenance, Turn
 from analysis.evidence.turns import read_ranges
 
 Cell = Literal["all", "model", "session", "day"]
+By = Literal["model", "session", "day", "arm"]
 Model = tuple[str | None, str | None]
 Key = str | int | Model | None
 _DAY_MS = 86_400_000.0
@@ -38,10 +41,8 @@ class TurnSums:
             the field at all.
         durations: Durations of the turns, milliseconds, 8 bytes each.
         first_chunks: Times to the first chunk where recorded, milliseconds, 8 bytes each.
-        costs: US dollars where recorded, 8 bytes each.
-        names: Names by code.
-        call_tools: Codes of the tools called, 4 bytes each.
-        call_ms: Durations of these calls, milliseconds, 8 bytes each.
+        costs: Numbers whose exact sum is that of the recorded US dollars; none where no turn carried a usage.
+        calls: By tool the durations of its calls, milliseconds, 8 bytes each.
         failures: Failed calls by tool.
     """
 
@@ -50,10 +51,8 @@ class TurnSums:
     counts: Counter[str]
     durations: bytes
     first_chunks: bytes
-    costs: bytes
-    names: tuple[str, ...]
-    call_tools: bytes
-    call_ms: bytes
+    costs: tuple[float, ...]
+    calls: dict[str, bytes]
     failures: Counter[str]
 
 
@@ -72,36 +71,83 @@ class RangeSums:
     ended: bool
 
 
-def sum_ranges(path: Path, executor: Executor | None, cell: Cell) -> Iterator[RangeSums]:
-    """Yield the sums of a file's ranges, in order.
+def sum_files(paths: Iterable[Path], executor: Executor | None, by: By | None) -> Iterator[RangeSums]:
+    """Yield the sums of the ranges of some files, in order.
 
     Raises:
-        TurnFileError: When the file cannot be opened.
+        TurnFileError: When a file cannot be opened.
     """
-    return read_ranges(path, executor, _READERS[cell])
+    for path in paths:
+        yield from read_ranges(path, executor, _READERS[_CELLS[by]])
+
+
+def begun(sums: Iterator[RangeSums]) -> Iterator[RangeSums]:
+    """Wait for the first sums: the processes that read go on while the caller loads what it needs for the report."""
+    first = next(sums, None)
+    return sums if first is None else chain((first,), sums)
+
+
+def exact_parts(values: Sequence[float]) -> tuple[float, ...]:
+    """Return few numbers whose exact sum is that of the values; infinity stands for a sum beyond the largest double.
+
+    Args:
+        values: Finite, 0 or more.
+    """
+    parts = [0.0] if values else []
+    try:
+        rest = math.fsum(values)
+        while rest:
+            parts.append(rest)
+            rest = math.fsum([*values, *(-part for part in parts)])
+    except OverflowError:
+        return (math.inf,)
+    return tuple(parts)
+
+
+class _Calls(dict[str, Callable[[float], None]]):
+    """Takes the duration of a call, by the tool's name.
+
+    Attributes:
+        durations: Durations by tool.
+    """
+
+    def __init__(self) -> None:
+        """Know no tool yet."""
+        super().__init__()
+        self.durations: dict[str, array[float]] = {}
+
+    def __missing__(self, name: str) -> Callable[[float], None]:
+        """Make room for a new tool."""
+        own = self.durations[name] = array("d")
+        add = self[name] = own.append
+        return add
 
 
 class _Cell:
     """What belongs together, while it is being read."""
 
-    def __init__(self, codes: Codes) -> None:
-        self.calls = CallLog(codes)
+    def __init__(self) -> None:
+        self.calls = _Calls()
+        self.failures: Counter[str] = Counter()
         self.sessions: set[str] = set()
         self.models: set[Model] = set()
         self.counts: Counter[str] = Counter()
-        self.durations: list[float] = []
-        self.first_chunks: list[float] = []
-        self.costs: list[float] = []
+        self.durations, self.first_chunks, self.costs = array("d"), array("d"), array("d")
 
     def add(self, turns: Iterable[Turn]) -> None:
         """Add turns; this runs once per turn, so sums are local."""
         add_duration, add_first_chunk, add_cost = self.durations.append, self.first_chunks.append, self.costs.append
+        calls = self.calls
         session = ""
         provider: str | UnsetType = UNSET
         model: str | UnsetType = UNSET
         inputs = outputs = cache_reads = cache_writes = 0
         compacted = compactions = failing_over = failovers = planned = plan_hits = 0
-        for turn in self.calls.passing(turns):
+        for turn in turns:
+            for call in turn.tool_calls:
+                calls[call.name](call.duration_ms)
+            if turn.tool_failure_count:
+                self._add_failures(turn.tool_calls)
             add_duration(turn.duration_ms)
             if turn.session_id != session or turn.model != model or turn.provider != provider:
                 session, provider, model = turn.session_id, turn.provider, turn.model
@@ -116,15 +162,13 @@ class _Cell:
                 add_cost(usage.cost_usd)
             if turn.time_to_first_chunk_ms >= 0:
                 add_first_chunk(turn.time_to_first_chunk_ms)
-            if turn.compacted is not UNSET:
-                compacted += 1
-                compactions += turn.compacted
+            compacted += turn.compacted is not UNSET
+            compactions += turn.compacted is True
             if turn.failovers >= 0:
                 failing_over += 1
                 failovers += turn.failovers
-            if turn.context_cache is not NO_CONTEXT_CACHE:
-                planned += 1
-                plan_hits += turn.context_cache.plan_hit
+            planned += turn.context_cache is not NO_CONTEXT_CACHE
+            plan_hits += turn.context_cache.plan_hit
             if turn.runtime_provenance is not UNSET:
                 self._trace(turn.runtime_provenance)
         self.counts.update(
@@ -140,20 +184,21 @@ class _Cell:
             plan_hits=plan_hits,
         )
 
-    def sums(self, names: tuple[str, ...]) -> TurnSums:
-        """Return the sums, given the names by code."""
+    def sums(self) -> TurnSums:
+        """Return the sums."""
         return TurnSums(
             sessions=frozenset(self.sessions),
             models=frozenset(self.models),
             counts=self.counts,
-            durations=packed_numbers(self.durations),
-            first_chunks=packed_numbers(self.first_chunks),
-            costs=packed_numbers(self.costs),
-            names=names,
-            call_tools=packed_codes(self.calls.tools),
-            call_ms=packed_numbers(self.calls.durations),
-            failures=Counter(names[self.calls.tools[place]] for place, _ in self.calls.failures),
+            durations=self.durations.tobytes(),
+            first_chunks=self.first_chunks.tobytes(),
+            costs=exact_parts(self.costs),
+            calls={name: own.tobytes() for name, own in self.calls.durations.items()},
+            failures=self.failures,
         )
+
+    def _add_failures(self, calls: Iterable[Call | CallV1]) -> None:
+        self.failures.update([call.name for call in calls if not call.ok])
 
     def _trace(self, seen: Provenance | UnsetType) -> None:
         """Count a turn whose answering model is known, and one that is not the selected model."""
@@ -164,11 +209,11 @@ class _Cell:
 
 
 def _sum_cells(key: Callable[[Turn], Key], reader: LineReader, length: int | None) -> RangeSums:
-    turns, codes = TurnReader(), Codes()
+    turns = TurnReader()
     cells: dict[Key, _Cell] = {}
     for found, run in groupby(turns.turns(reader.batches(length)), key):
-        cells.setdefault(found, _Cell(codes)).add(run)
-    return _range(reader, turns, {found: cell.sums(codes.names) for found, cell in cells.items()})
+        cells.setdefault(found, _Cell()).add(run)
+    return _range(reader, turns, {found: cell.sums() for found, cell in cells.items()})
 
 
 def _by_model(turn: Turn) -> Key:
@@ -184,10 +229,10 @@ def _by_day(turn: Turn) -> Key:
 
 
 def _range_whole(reader: LineReader, length: int | None) -> RangeSums:
-    turns, codes = TurnReader(), Codes()
-    whole = _Cell(codes)
+    turns = TurnReader()
+    whole = _Cell()
     whole.add(turns.turns(reader.batches(length)))
-    return _range(reader, turns, {None: whole.sums(codes.names)})
+    return _range(reader, turns, {None: whole.sums()})
 
 
 def _range_by_model(reader: LineReader, length: int | None) -> RangeSums:
@@ -202,6 +247,13 @@ def _range_by_day(reader: LineReader, length: int | None) -> RangeSums:
     return _sum_cells(_by_day, reader, length)
 
 
+_CELLS: dict[By | None, Cell] = {
+    None: "all",
+    "model": "model",
+    "session": "session",
+    "arm": "session",
+    "day": "day",
+}
 # Named functions, so that another process can be told which one to run.
 _READERS: dict[Cell, Callable[[LineReader, int | None], RangeSums]] = {
     "all": _range_whole,

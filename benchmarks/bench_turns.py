@@ -84,9 +84,12 @@ def sums(path: Path, workers: int) -> Result:
     """Sum a file up, as `evenhand stats` does."""
     began = time.perf_counter()
     with range_executor([path], workers=workers) as executor:
-        from analysis.turn_stats import summarise
+        from analysis.turn_sums import begun, sum_files
 
-        whole = summarise([path], executor).whole
+        parts = begun(sum_files([path], executor, None))
+        from analysis.turn_stats import report
+
+        whole = report(parts).whole
     return {
         "wall": time.perf_counter() - began,
         "turns": whole.turns,

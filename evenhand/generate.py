@@ -13,8 +13,9 @@ import click
 from analysis.codes import CODES, ENDING_CODES, code_table
 from analysis.contamination import signal_table
 from analysis.gravity import strict_table
+from analysis.relations import Relation, relations
 from analysis.tb21.codes import explanation_table
-from analysis.warehouse import SCHEMAS, sql
+from analysis.warehouse import SCHEMAS, VIEWS
 from evenhand.cli import VERBS, command
 from evenhand.exits import EXIT_CODES, MEANING
 from harness.contract import harness_table
@@ -48,8 +49,8 @@ def ending_table() -> str:
 
 
 def schema_tables() -> str:
-    """Return every table of the warehouse, a row a column, from the comments of schema.sql."""
-    return "\n\n".join(table for name in SCHEMAS for table in _schema(sql(name)))
+    """Return every table and view of the warehouse, a row a column, from the comments of their SQL."""
+    return "\n\n".join("\n".join(_relation(found)) for found in relations(SCHEMAS, VIEWS))
 
 
 def command_help() -> str:
@@ -119,14 +120,14 @@ def main() -> None:
     sys.exit(0 if write or not stale else 1)
 
 
-def _schema(text: str) -> Iterator[str]:
-    for match in re.finditer(r"create table if not exists (\w+) \(\n(.*?)\n\);", text, re.DOTALL):
-        rows = [f"### {match[1]}", "", "| column | type | meaning |", "|---|---|---|"]
-        for line in match[2].splitlines():
-            column, _, meaning = line.partition("--")
-            name, _, kind = column.strip().rstrip(",").partition(" ")
-            rows.append(f"| {name} | {kind.strip().rstrip(',')} | {meaning.strip()} |")
-        yield "\n".join(rows)
+def _relation(found: Relation) -> Iterator[str]:
+    yield from (f"### {found.name}", "", found.meaning[:1].upper() + found.meaning[1:] + ".", "")
+    if found.form == "view":
+        yield from ("| column | meaning |", "|---|---|")
+        yield from (f"| {column.name} | {column.meaning} |" for column in found.columns)
+    else:
+        yield from ("| column | type | meaning |", "|---|---|---|")
+        yield from (f"| {column.name} | {column.kind} | {column.meaning} |" for column in found.columns)
 
 
 def _help(found: click.Command, path: str) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from analysis.evidence.reading import Reading
 from analysis.evidence.sessions import declared_sessions
 from analysis.evidence.turn_files import TurnFile, find_turn_files
 from analysis.evidence.turns import available_cores
-from analysis.turn_store import TurnLoad, TurnSource, load_turns
+from analysis.turn_store import TurnLoad, TurnSource, holds_turns, load_turns
 from evenhand.walk import Gathered, gather
 from manifests.manifest import PinnedManifest
 
@@ -61,8 +61,12 @@ class TurnLoading:
         self.done: TurnLoad | None = None
 
     def load(self, connection: "duckdb.DuckDBPyConnection") -> None:
-        """Add the turns to the warehouse's private copy; nothing happens where there are no turns files."""
-        if not self._files:
+        """Add the turns to the warehouse's private copy.
+
+        Without turns files nothing happens, unless the warehouse holds turns of the study: what its trials declare now
+        decides where those belong.
+        """
+        if not self._files and not holds_turns(connection, self._study):
             return
         source = TurnSource(
             study=self._study,
@@ -71,7 +75,8 @@ class TurnLoading:
             workers=available_cores(),
             public=lambda names: public_names(names, self._audited.identities),
         )
-        self.done = load_turns(connection, source)
+        done = load_turns(connection, source)
+        self.done = done if self._files else None
 
     def sentences(self) -> tuple[str, ...]:
         """Return what was done, in words; none without turns files."""

@@ -47,11 +47,13 @@ class RecorderCounts:
         written: Lines that reached the file.
         dropped: Turns that were not recorded, by reason; a reason that never occurred is 0.
         rotations: How often this recorder renamed the file.
+        replaced: How often that replaced an older rotated file, whose lines are gone from the folder.
     """
 
     written: int
     dropped: Mapping[Dropped, int]
     rotations: int
+    replaced: int
 
     @property
     def total_dropped(self) -> int:
@@ -94,6 +96,7 @@ class TurnRecorder:
         self._lock_timeout_s = lock_timeout_s
         self._written = 0
         self._rotations = 0
+        self._replaced = 0
         self._dropped: Counter[Dropped] = Counter()
 
     @property
@@ -105,7 +108,12 @@ class TurnRecorder:
     def counts(self) -> RecorderCounts:
         """What was written and what was dropped so far, by this recorder."""
         dropped = {reason: self._dropped[reason] for reason in Dropped}
-        return RecorderCounts(written=self._written, dropped=MappingProxyType(dropped), rotations=self._rotations)
+        return RecorderCounts(
+            written=self._written,
+            dropped=MappingProxyType(dropped),
+            rotations=self._rotations,
+            replaced=self._replaced,
+        )
 
     def record(self, turn: object) -> bool:
         """Record one turn and say whether its line reached the file.
@@ -142,8 +150,10 @@ class TurnRecorder:
                 if size == 0 or size + len(line) <= self._max_bytes:
                     append_line(file, line, size=size, fsync=self._fsync)
                     return
+            older = (self.folder / ROTATED_NAME).exists()
             self.path.replace(self.folder / ROTATED_NAME)
             self._rotations += 1
+            self._replaced += older
             with _opened(self.path) as file:
                 append_line(file, line, size=_regular_size(file), fsync=self._fsync)
             if self._fsync and folder is not None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 MOST_TOOLS = 20
 _BINS = 40
 _LABEL = 30
+_FEW_DECADES = 2
 _BLUE, _ORANGE, _GREY = "#0072B2", "#D55E00", "#6B6B6B"
 
 
@@ -54,7 +55,7 @@ def turn_figure(report: TurnReport) -> "Figure":
     figure = Figure(figsize=(7.2, 4.6 + 0.2 * rows), layout="constrained")
     durations, tokens, failures = figure.subplots(3, 1, height_ratios=(2.0, 1.4, 0.9 + 0.2 * rows))
     figure.suptitle(
-        f"Turn metrics: {count(summary.turns)} turns in {count(summary.sessions)} sessions", x=0.01, ha="left"
+        f"Turn metrics: {count(summary.turns)} turn(s) in {count(summary.sessions)} session(s)", x=0.01, ha="left"
     )
     _durations(durations, report)
     _tokens(tokens, summary)
@@ -73,6 +74,7 @@ def _durations(axes: "Axes", report: TurnReport) -> None:
     counts, _ = np.histogram(np.clip(known, edges[0], edges[-1]), bins=edges)
     axes.bar(edges[:-1], counts, width=np.diff(edges), align="edge", color=_BLUE, linewidth=0)
     axes.set_xscale("log")
+    _label_axes(axes, decades=float(np.log10(edges[-1] / edges[0])))
     axes.set_ylabel("turns")
     for value, style, name in (
         (report.whole.duration_p50_ms, "-", "p50"),
@@ -81,6 +83,23 @@ def _durations(axes: "Axes", report: TurnReport) -> None:
         if value:
             axes.axvline(value / 1000, color=_ORANGE, linestyle=style, linewidth=1.2, label=name)
     axes.legend(frameon=False)
+
+
+def _label_axes(axes: "Axes", *, decades: float) -> None:
+    """Label turns in whole numbers and seconds in plain ones; matplotlib's own are formulas, which the style forbids.
+
+    Args:
+        axes: The axes.
+        decades: How many powers of ten the seconds span; where they are few, what lies between is labelled too.
+    """
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+
+    plain = FuncFormatter(lambda value, _: f"{value:.6g}")
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True, nbins="auto"))
+    axes.xaxis.set_major_formatter(plain)
+    if decades < _FEW_DECADES:
+        axes.xaxis.set_minor_locator(LogLocator(subs=(2, 5)))
+    axes.xaxis.set_minor_formatter(plain if decades < _FEW_DECADES else NullFormatter())
 
 
 def _tokens(axes: "Axes", summary: TurnSummary) -> None:

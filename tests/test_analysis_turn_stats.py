@@ -1,6 +1,7 @@
 """Sums of turns against sums written down here in plain Python; what never occurred is None."""
 
 import statistics
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.turn_stats import NO_ARM, UNNAMED, TurnSummary, nearest_rank, summarise
+from analysis.evidence import turns as reading
+from analysis.turn_stats import NO_ARM, UNNAMED, TurnSummary, nearest_ranks, summarise
+from analysis.turn_sums import By
 from tests.turn_lines import MISSING, bare, call, recorded, write_lines
 
 DAY_MS = 86_400_000
@@ -27,10 +30,9 @@ def summary_of(tmp_path: Path, *turns: dict[str, Any] | bytes) -> TurnSummary:
 def test_nearest_rank_against_enumeration() -> None:
     for size in range(1, 40):
         values = np.arange(size, dtype=np.float64)[::-1].copy()
-        for share in (0.5, 0.95, 1.0):
-            expected = min(x for x in range(size) if (x + 1) / size >= share)
-            assert nearest_rank(values, share) == expected
-    assert nearest_rank(np.zeros(0), 0.5) is None
+        shares = (0.5, 0.95, 1.0)
+        expected = tuple(min(x for x in range(size) if (x + 1) / size >= share) for share in shares)
+        assert nearest_ranks(values, shares) == expected
 
 
 def test_the_sums_are_those_of_the_lines(tmp_path: Path) -> None:
@@ -153,6 +155,53 @@ def test_any_turns_sum_up_as_they_would_by_hand(
         assert found.totals.cost_usd == pytest.approx(sum(cost for _, cost in used), rel=1e-12)
     durations = sorted(ms for ms, *_ in rows)
     assert found.duration_p50_ms == statistics.median_low(durations)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(0, 1e300), min_size=1, max_size=40), st.integers(300, 3000))
+def test_costs_sum_up_exactly_however_the_file_is_cut_against_fractions(
+    tmp_path_factory: pytest.TempPathFactory, costs: list[float], range_bytes: int
+) -> None:
+    usage = {"input": 1, "output": 0, "cacheRead": 0, "cacheWrite": 0}
+    turns = [turn(number, 1, usage={**usage, "costUsd": cost}) for number, cost in enumerate(costs)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "RANGE_BYTES", range_bytes)
+        found = summary_of(tmp_path_factory.mktemp("turns"), *turns)
+    assert found.totals is not None
+    assert found.totals.input == len(costs)
+    assert found.totals.cost_usd == float(sum(map(Fraction, costs)))
+
+
+_CALLS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 9), st.booleans()), max_size=4)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(_CALLS, max_size=12), st.integers(300, 3000), st.sampled_from([None, "model", "session", "day"]))
+def test_calls_sum_up_by_tool_however_the_file_is_cut_by_hand(
+    tmp_path_factory: pytest.TempPathFactory,
+    calls: list[list[tuple[str, int, bool]]],
+    range_bytes: int,
+    by: By | None,
+) -> None:
+    turns = [
+        recorded(
+            sessionId=f"session-{number % 3}",
+            toolCalls=[call(name, ms, ok=ok) for name, ms, ok in own],
+            toolCallCount=len(own),
+            toolFailureCount=sum(not ok for _, _, ok in own),
+        )
+        for number, own in enumerate(calls)
+    ]
+    path = write_lines(tmp_path_factory.mktemp("turns") / "turns.jsonl", *turns)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, "RANGE_BYTES", range_bytes)
+        found = summarise([path], by=by).whole
+    expected = []
+    for tool in "abc":
+        own = [(ms, ok) for made in calls for name, ms, ok in made if name == tool]
+        if own:
+            expected.append((-sum(ms for ms, _ in own), tool, len(own), sum(not ok for _, ok in own)))
+    assert [(-one.total_ms, one.name, one.calls, one.failures) for one in found.tools] == sorted(expected)
 
 
 def test_sums_beyond_a_double_stay_finite(tmp_path: Path) -> None:

@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from analysis import turn_store
+from analysis.evidence.sessions import DeclaredSession
 from analysis.evidence.turn_block import TurnBlock
-from analysis.warehouse import DIMENSION_VIEWS, fetch, open_read_only
+from analysis.turn_store import TurnSource, load_turns
+from analysis.warehouse import DIMENSION_VIEWS, connect, fetch, open_read_only
 from evenhand.cli import run
 from evenhand.exits import Exit
+from evenhand.turn_loading import public_names
 from tests.turn_lines import MISSING, bare, call, line, recorded, write_lines
 from tests.turn_studies import HarborStudy, harbor_study
 
@@ -94,6 +97,20 @@ def test_a_line_that_had_not_ended_is_read_again_once_it_has(loader: Loader) -> 
     assert loader.load()["new_turns"] == 1
     assert loader.turns() == [0, 1]
     assert loader.rows("select * from turn_rejects") == []
+
+
+def test_a_line_too_long_to_be_held_is_one_line_once_it_has_ended(loader: Loader) -> None:
+    path = loader.folder / "turns.jsonl"
+    path.write_bytes(line(recorded(turnIndex=0)) + b"\n" + b" " * (20 << 20))
+    assert loader.load()["malformed_lines"] == 1
+    with path.open("ab") as file:
+        file.write(b"\n" + line(recorded(turnIndex=1)) + b"\n")
+    assert loader.load()["new_turns"] == 1
+    assert [(row["line"], row["turn_index"]) for row in loader.rows("select * from turns order by line")] == [
+        (1, 0),
+        (3, 1),
+    ]
+    assert loader.rows("select line, reason from turn_rejects") == [{"line": 2, "reason": "longer than 8388608 bytes"}]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -236,6 +253,20 @@ def test_the_dimensions_of_turns_against_hand_counts(tmp_path: Path, capsys: pyt
     assert paths["useful_concurrency"] == 1
 
 
+def test_a_load_without_turns_files_still_replaces_what_the_trials_declare(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, loader = joined_study(tmp_path, capsys)
+    study.declare()
+    loader.load()
+    assert {row["trial"] is None for row in loader.rows("select trial from turn_trials")} == {False}
+    for result in study.results:
+        (result.parent / "agent" / ".omk" / "metrics" / "turns.jsonl").unlink()
+        study.change(result, {"agent_result": {"metadata": {"session_id": "another"}}})
+    assert run(["load", str(study.folder), "--study", "s", "--db", str(loader.db)]) == Exit.DONE
+    assert {row["trial"] for row in loader.rows("select trial from turn_trials")} == {None}
+
+
 def test_one_trial_without_turns_makes_the_sums_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     study, loader = joined_study(tmp_path, capsys)
     study.declare()
@@ -245,6 +276,23 @@ def test_one_trial_without_turns_makes_the_sums_unknown(tmp_path: Path, capsys: 
     assert cost["turn_cost_usd_per_solved"] is None
     (paths,) = arm_rows(loader, "dimension_orchestration")
     assert paths["critical_path_ms_per_solved"] is None
+
+
+def test_a_turn_longer_than_any_sum_holds_makes_the_sums_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study, loader = joined_study(tmp_path, capsys)
+    study.declare()
+    place = study.results[0].parent / "agent" / ".omk" / "metrics" / "turns.jsonl"
+    endless = {"startedAtEpochMs": 0, "endedAtEpochMs": 1e300, "durationMs": 1e300}
+    calls = {"toolCalls": [call("x", 1e300)], "toolCallCount": 1, "toolFailureCount": 0}
+    write_lines(place, recorded(sessionId="session-0", **endless, **calls))
+    loader.load()
+    (paths,) = arm_rows(loader, "dimension_orchestration")
+    assert paths["critical_path_ms_per_solved"] is None
+    assert paths["useful_concurrency"] is None
+    (tool,) = loader.rows("select * from public_tool_calls where tool = 'x'")
+    assert tool["duration_ms_sum"] is None
 
 
 def test_one_turn_without_usage_makes_the_sum_unknown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -277,10 +325,40 @@ def test_a_name_that_the_privacy_scan_would_flag_is_withheld_from_public_views(l
     assert "bash" in text
 
 
+def test_names_of_studies_and_arms_are_scanned_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    study, loader = joined_study(tmp_path, capsys)
+    study.declare()
+    mail = "some.one" + "@" + "mailhost.io"
+    folder = study.folder.rename(tmp_path / mail)
+    assert run(["load", str(folder), "--db", str(loader.db)]) == Exit.DONE
+    assert loader.rows("select study from studies") == [{"study": mail}]
+    arms = {"alpha": "first-arm", "beta": mail}
+    connection = connect(str(loader.db))
+    for agent, arm in arms.items():
+        connection.execute("update trials set arm = $arm where agent = $agent", {"agent": agent, "arm": arm})
+    declared = [
+        DeclaredSession(trial_id=str(row["trial"]), session_id=str(row["session_id"]), source="result", unique=True)
+        for row in fetch(connection, "select trial, session_id from trial_sessions")
+    ]
+    load_turns(
+        connection,
+        TurnSource(study=mail, files=(), sessions=declared, public=lambda names: public_names(names, frozenset())),
+    )
+    connection.close()
+    for view in ("public_turns", "public_tool_calls"):
+        rows = loader.rows(f"select * from {view}")  # noqa: S608  # a name of ours
+        assert {(row["study"], row["arm"]) for row in rows} == {
+            ("[withheld]", "first-arm"),
+            ("[withheld]", "[withheld]"),
+        }
+        assert mail not in json.dumps(rows, default=str)
+
+
 _DIES = """
 import os, signal, sys
 from pathlib import Path
 from analysis import turn_store
+from analysis.evidence.sessions import DeclaredSession
 from evenhand.cli import run
 kept = turn_store._Load._insert
 def dying(self, block, file, lines):

@@ -93,6 +93,14 @@ def test_a_line_of_100_mib_is_malformed_and_is_not_held_in_memory(tmp_path: Path
     assert grown_kib < 80 * 1024
 
 
+@pytest.mark.parametrize("ending", [b"", b"\n"])
+def test_a_line_of_8_mib_is_the_longest(tmp_path: Path, ending: bytes) -> None:
+    head = GOOD[:-1] + b',"pad":"'
+    longest = head + b"x" * (8 * 1024 * 1024 - len(head) - 2) + b'"}'
+    assert result_of(tmp_path, longest + ending)[0] == 1
+    assert result_of(tmp_path, longest + b" " + ending)[:3] == (0, 1, [1])
+
+
 def test_a_packed_file_and_a_rotated_pair_read_like_the_plain_ones(tmp_path: Path) -> None:
     plain = write_lines(tmp_path / "turns.jsonl", *(recorded(turnIndex=number) for number in range(50)), b"{")
     packed = tmp_path / "turns.jsonl.gz"

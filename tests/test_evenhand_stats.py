@@ -153,6 +153,23 @@ def test_a_picture_is_drawn_and_is_the_same_each_time(
 
 
 @pytest.mark.parametrize(
+    ("milliseconds", "labels"),
+    [((1, 1000, 10_000_000), ("0.001", "1", "10000")), ((900, 30_000), ("1", "2", "20")), ((2100, 3900), ("2.5", "3"))],
+    ids=["decades", "few of them", "less than one"],
+)
+def test_seconds_are_labelled_in_plain_numbers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], milliseconds: tuple[int, ...], labels: tuple[str, ...]
+) -> None:
+    turns = [recorded(endedAtEpochMs=1000 + took, durationMs=took) for took in milliseconds]
+    write_lines(tmp_path / "turns.jsonl", *turns)
+    said(capsys, "--dir", str(tmp_path), "--plot", str(tmp_path / "p.svg"))
+    text = (tmp_path / "p.svg").read_text(encoding="utf-8")
+    assert "mathdefault" not in text
+    for label in labels:
+        assert f">{label}</text>" in text
+
+
+@pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
         (("--plot", "picture.gif"), Exit.USAGE, ".svg, .png"),

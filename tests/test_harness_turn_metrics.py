@@ -280,7 +280,7 @@ def test_the_file_is_rotated_once_past_its_bound(tmp_path: Path) -> None:
     assert sorted(entry.name for entry in recorder.folder.iterdir()) == ["turns.jsonl", "turns.jsonl.1"]
     assert [turn["turnIndex"] for turn in lines_of(recorder.path)] == [6, 7]
     assert [turn["turnIndex"] for turn in lines_of(recorder.folder / "turns.jsonl.1")] == [3, 4, 5]
-    assert recorder.counts.rotations == 2
+    assert (recorder.counts.rotations, recorder.counts.replaced) == (2, 1)
     assert stat.S_IMODE(recorder.path.stat().st_mode) == 0o600
 
 

@@ -44,7 +44,7 @@ class TurnReader:
         self.old: list[int] = []
         self.refused: list[tuple[int, str]] = []
 
-    def turns(self, batches: Iterable[list[bytes]]) -> Iterator[Turn]:
+    def turns(self, batches: Iterable[Iterable[bytes]]) -> Iterator[Turn]:
         """Yield every turn that the lines hold; blank lines are passed over, malformed ones are kept in `refused`."""
         # One loop, nested deeper than is usual here: a function call per line would cost a tenth of the whole.
         admitted, place = self._admitted, -1
@@ -95,10 +95,11 @@ class TurnReader:
 
     def _decide(self, place: int, line: bytes) -> Iterator[Turn]:
         """Let the reference checker decide: yield its turn, or keep why there is none."""
-        if not line.strip():
-            self.blank.append(place)
-        elif len(line) > MAX_LINE_BYTES:
+        line = line.removesuffix(b"\n")
+        if len(line) > MAX_LINE_BYTES:
             self.refused.append((place, TOO_LONG))
+        elif not line.strip():
+            self.blank.append(place)
         elif self._reference is not None:
             try:
                 turn = self._reference(line)

@@ -2,16 +2,16 @@
 -- without calls, the refusals also while one failure has no class. Retries and interventions are not recorded: null
 create or replace view dimension_tool_reliability as
 select
-    own.study,
-    own.arm,
-    seen.calls,
-    cast(seen.failed_calls as double) / nullif(seen.calls, 0) as failure_rate,
+    own.study, -- name of the study
+    own.arm, -- name of the arm; null: no selector named it
+    seen.calls, -- tool calls of the turns that belong to the arm's trials; null: no such turn
+    cast(seen.failed_calls as double) / nullif(seen.calls, 0) as failure_rate, -- calls that failed over calls, from 0 to 1; null: no calls
     case
         when coalesce(classes.unclassified, 0) = 0
         then cast(coalesce(classes.refused, 0) as double) / nullif(seen.calls, 0)
-    end as refusal_rate,
-    cast(null as double) as retry_rate,
-    cast(null as double) as intervention_rate
+    end as refusal_rate, -- calls that failed for want of a permission over calls, from 0 to 1; null: no calls, or a failure without a class
+    cast(null as double) as retry_rate, -- null: no turn records what repeats another call
+    cast(null as double) as intervention_rate -- null: no turn records what a person did
 from arm_trials as own
 left join arm_turns as seen
     on seen.study = own.study

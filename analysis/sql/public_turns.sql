@@ -2,12 +2,12 @@
 -- scan found nothing in it
 create or replace view public_turns as
 select
-    turns.study,
-    turns.arm,
-    sessions.session,
+    case when study.public then turns.study else '[withheld]' end as study, -- name of the study, or [withheld]
+    case when turns.arm is null then null when arm.public then turns.arm else '[withheld]' end as arm, -- arm of the turn's trial, or [withheld]; null: no trial declares its session, or no selector named one
+    sessions.session, -- number of the session within the study, from 1
     turns.turn_index,
-    case when turns.provider is null then null when provider.public then turns.provider else '[withheld]' end as provider,
-    case when turns.model is null then null when model.public then turns.model else '[withheld]' end as model,
+    case when turns.provider is null then null when provider.public then turns.provider else '[withheld]' end as provider, -- provider as recorded, or [withheld]; null: not recorded
+    case when turns.model is null then null when model.public then turns.model else '[withheld]' end as model, -- model as recorded, or [withheld]; null: not recorded
     turns.duration_ms,
     turns.first_chunk_ms,
     turns.input_tokens,
@@ -29,6 +29,12 @@ join (
 ) as sessions
     on sessions.study = turns.study
     and sessions.session_id = turns.session_id
+left join turn_names as study
+    on study.study = turns.study
+    and study.name = turns.study
+left join turn_names as arm
+    on arm.study = turns.study
+    and arm.name = turns.arm
 left join turn_names as provider
     on provider.study = turns.study
     and provider.name = turns.provider

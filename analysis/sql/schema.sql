@@ -1,5 +1,6 @@
 -- one statement per table; every column says its unit or meaning, every nullable column why it may be null
 
+-- one row per study
 create table if not exists studies (
     study varchar not null,             -- name of the study
     evidence_digest varchar not null,   -- SHA-256 over the digests of all recorded results
@@ -8,6 +9,7 @@ create table if not exists studies (
     n_trials integer not null           -- trials loaded
 );
 
+-- one row per job or run folder of a study
 create table if not exists jobs (
     study varchar not null,             -- name of the study
     job varchar not null,               -- place of the job or run folder inside the study
@@ -18,6 +20,7 @@ create table if not exists jobs (
     finished boolean                    -- false while running or interrupted; null: the format does not say
 );
 
+-- one row per trial
 create table if not exists trials (
     study varchar not null,             -- name of the study
     trial varchar not null,             -- identity given by the recorder, unique in the study
@@ -55,6 +58,7 @@ create table if not exists trials (
     result_digest varchar not null      -- SHA-256 of the recorded result
 );
 
+-- one row per trial and factor that a comparison must hold
 create table if not exists trial_conditions (
     study varchar not null,             -- name of the study
     trial varchar not null,             -- identity of the trial
@@ -62,6 +66,7 @@ create table if not exists trial_conditions (
     value varchar not null              -- value that the evidence shows
 );
 
+-- one row per finding of the audit
 create table if not exists findings (
     study varchar not null,             -- name of the study
     code varchar not null,              -- finding code

@@ -1,5 +1,6 @@
 -- one statement per table of timed runs; times inside a turn count from the turn's earliest recorded stamp
 
+-- one row per timed trial
 create table if not exists timed_trials (
     study varchar not null,                      -- name of the study
     trial_id varchar not null,                   -- identity of the trial, that of the table trials
@@ -35,6 +36,7 @@ create table if not exists timed_trials (
     sha256 varchar not null                      -- digest of the task document's bytes
 );
 
+-- one row per turn of a timed trial
 create table if not exists timed_turns (
     study varchar not null,                      -- name of the study
     trial_id varchar not null,                   -- the trial it belongs to
@@ -54,7 +56,7 @@ create table if not exists timed_turns (
     turn_to_first_delta_ms double,               -- turn start to the first model delta; null where the recorder has no deltas
     orphan_wait_ms double,                       -- wait for calls that nothing ended, outside the identity; null
     model_calls bigint,                          -- model calls of the main thread as the recorder counts them; null
-    tool_calls bigint,                           -- resolved tool calls of the main thread
+    tool_calls bigint not null,                  -- resolved tool calls of the main thread
     uncached_input_tokens bigint,                -- prompt tokens without cache; a legacy record's input_tokens; null when not counted
     cache_write_tokens bigint,                   -- prompt tokens written to a cache; null when not counted
     cache_read_tokens bigint,                    -- prompt tokens read from a cache; null when not counted
@@ -65,6 +67,7 @@ create table if not exists timed_turns (
     quality varchar[] not null                   -- flags, see TimingQuality
 );
 
+-- one row per assistant message of a timed turn
 create table if not exists timed_messages (
     study varchar not null,                      -- name of the study
     trial_id varchar not null,                   -- the trial it belongs to
@@ -84,6 +87,7 @@ create table if not exists timed_messages (
     tool_ids varchar[] not null                  -- tool calls it carries
 );
 
+-- one row per tool call of a timed turn
 create table if not exists timed_spans (
     study varchar not null,                      -- name of the study
     trial_id varchar not null,                   -- the trial it belongs to

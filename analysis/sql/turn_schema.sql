@@ -1,5 +1,6 @@
 -- one statement per table of turn metrics; every column says its unit or meaning, every nullable column why it may be null
 
+-- one row per turns file of a study, whatever its name is today
 create table if not exists turn_files (
     study varchar not null,             -- name of the study
     file integer not null,              -- number of the file within the study, from 1; it stays when the file is renamed
@@ -13,6 +14,7 @@ create table if not exists turn_files (
     old_turns bigint not null           -- turns of version 1: the file wants review before it is shared
 );
 
+-- one row per accepted turn line
 create table if not exists turns (
     study varchar not null,             -- name of the study
     turn bigint not null,               -- number of the turn within the study, from 0; it orders nothing
@@ -47,6 +49,7 @@ create table if not exists turns (
     effective_thinking varchar          -- thinking level used; null: no trusted provenance
 );
 
+-- one row per tool call of a turn
 create table if not exists tool_calls (
     study varchar not null,             -- name of the study
     turn bigint not null,               -- number of the turn that made the call
@@ -57,6 +60,7 @@ create table if not exists tool_calls (
     error_class varchar                 -- timeout, aborted, permission, not_found, invalid_input or unknown; null: it succeeded, or no class was recorded
 );
 
+-- one row per malformed line
 create table if not exists turn_rejects (
     study varchar not null,             -- name of the study
     file integer not null,              -- file that holds the line
@@ -64,6 +68,7 @@ create table if not exists turn_rejects (
     reason varchar not null             -- the field and the rule, in words of ours; never a value of the line
 );
 
+-- one row per session that a trial's own documents declare
 create table if not exists trial_sessions (
     study varchar not null,             -- name of the study
     trial varchar not null,             -- identity of the trial
@@ -72,8 +77,9 @@ create table if not exists trial_sessions (
     joins boolean not null              -- no other trial declares it; only then do its turns belong to the trial
 );
 
+-- one row per name that the public views ask for: of the study, its arms, and the providers, models and tools of its turns
 create table if not exists turn_names (
     study varchar not null,             -- name of the study
-    name varchar not null,              -- name of a provider, model or tool that turns carry
+    name varchar not null,              -- the name
     public boolean not null             -- the privacy scan finds nothing in it; else it is withheld from public views
 );

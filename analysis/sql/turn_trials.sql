@@ -2,9 +2,9 @@
 create or replace view turn_trials as
 select
     turns.*,
-    trials.trial,
-    trials.arm,
-    trials.counts_as
+    trials.trial, -- identity of the trial whose own documents declare the session; null: none does, or two do
+    trials.arm, -- arm of that trial; null: no trial, or no selector named it
+    trials.counts_as -- solved, unsolved or excludes_task, of that trial; null: no trial
 from turns
 left join trial_sessions as declared
     on declared.study = turns.study

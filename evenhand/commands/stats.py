@@ -12,7 +12,8 @@ from evenhand.exits import Exit
 from evenhand.options import json_option
 
 if TYPE_CHECKING:
-    from analysis.turn_stats import By, TurnReport
+    from analysis.turn_stats import TurnReport
+    from analysis.turn_sums import By
 
 BY = ("model", "session", "day", "arm")
 FORMATS = (".svg", ".png")
@@ -51,6 +52,7 @@ def stats(*, folder: Path | None, as_json: bool, by: "By | None", arms: tuple[st
     """
     from analysis.evidence.turn_files import TurnFileError, distinct_turn_files, find_turn_files
     from analysis.evidence.turns import available_cores, range_executor
+    from analysis.turn_sums import begun, sum_files
     from harness.turn_metrics import metrics_folder
 
     if arms and by != "arm":
@@ -60,11 +62,12 @@ def stats(*, folder: Path | None, as_json: bool, by: "By | None", arms: tuple[st
     place = folder if folder is not None else metrics_folder(Path(), os.environ)
     files = [file.path for file in distinct_turn_files(find_turn_files((place,)))]
     with range_executor(files, workers=available_cores()) as executor:
+        sums = begun(sum_files(files, executor, by))
         # numpy makes threads: only after the reading processes were started.
-        from analysis.turn_stats import summarise
+        from analysis.turn_stats import report as report_of
         from evenhand.commands.stats_words import report_json, report_lines
 
-        report = summarise(files, executor, by=by, arms=_arms_of(place, arms) if by == "arm" else {})
+        report = report_of(sums, by=by, arms=_arms_of(place, arms) if by == "arm" else {})
     if as_json:
         click.echo(json.dumps(report_json(report, by=by), allow_nan=False))
     elif report.whole.turns == 0 and report.whole.malformed == 0:
