@@ -32,8 +32,8 @@ INTRODUCTION = """\
 # Coverage of cost, latency, looks and frontiers
 
 Made by `python -m benchmarks.coverage_resources`; every row is in `resources.csv`. The simulation error is the standard
-error of a rate, sqrt(rate (1 - rate) / replicates), given after the ±. A goal is met within it: the rate is no worse than
-the goal by more than two standard errors. The worst world of each measure is shown.
+error of a rate, sqrt(rate (1 - rate) / replicates), given after the ±. A goal is met within it: the rate is no worse
+than the goal by more than two standard errors. The worst world of each measure is shown.
 
 Worlds (`benchmarks/resource_worlds.py`): difficulty is Beta; the treatment has a logit advantage that varies by task; a
 trial's cost is lognormal, grows with difficulty and is 1.5 times as high when unsolved. In `heavy_costs` a trial's log
@@ -174,8 +174,8 @@ def _within_error(rows: Sequence[Row]) -> list[str]:
         "| study | measure | tasks x trials | world | goal | rate | standard error | replicates | apart |",
         "|---|---|---|---|---|---|---|---|---|",
         *(
-            f"| {row.study} | {row.measure} | {row.n_tasks} x {row.attempts} | {row.world} | {row.goal} | {row.rate:.5f} "
-            f"| {row.standard_error:.5f} | {row.replicates} | {errors:.2f} standard errors |"
+            f"| {row.study} | {row.measure} | {row.n_tasks} x {row.attempts} | {row.world} | {row.goal} "
+            f"| {row.rate:.5f} | {row.standard_error:.5f} | {row.replicates} | {errors:.2f} standard errors |"
             for row, errors in short
         ),
         "",
