@@ -120,10 +120,10 @@ def _against_evalstats(peer: ModuleType, n: int, *, goal: float | None) -> Compa
 
 
 def _scores(change: IntArray) -> np.ndarray:
-    """Return trials with these differences, as evalstats takes them: shape (n_tasks, 2 arms, trials)."""
+    """Return trials with these differences, as evalstats takes them: shape (2 arms, n_tasks, trials)."""
     trial = np.arange(TRIALS)
     arms = [trial < np.maximum(sign * change, 0)[:, None] for sign in (1, -1)]
-    return np.stack(arms, axis=1).astype(np.float64)
+    return np.stack(arms).astype(np.float64)
 
 
 def _study(n: int, *, trials: int) -> IntArray:
