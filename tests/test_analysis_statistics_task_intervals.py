@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from analysis.statistics import bootstrap
-from analysis.statistics.bootstrap import acceleration, ideal_bca, ideal_percentile, jackknife_se
+from analysis.statistics.bootstrap import acceleration, bca_share, ideal_bca, ideal_percentile, jackknife_se
 from analysis.statistics.interval import Interval, normal_quantile
 from analysis.statistics.sample import SampleError
 from analysis.statistics.task_intervals import harmonic_trials, mj_floor, pseudo_task_t, task_t
@@ -113,6 +113,15 @@ def test_swapping_arms_negates_the_bootstrap_interval(change: list[int]) -> None
         there = method(change, scale=3, level=0.95)
         back = method([-d for d in change], scale=3, level=0.95)
         assert (back.low, back.high) == pytest.approx((-there.high, -there.low), abs=2 * step)
+
+
+@pytest.mark.parametrize("level", [0.95, 0.999999, 1 - 1e-12, 1 - 1e-16])
+@pytest.mark.parametrize("change", [[0] * 30 + [1], [1] + [-1] * 40, [0, 0, 1], [-1] + [0] * 50])
+def test_bca_beyond_its_pole_reaches_as_far_as_resampling_does_degenerate(change: list[int], level: float) -> None:
+    narrower, found = ideal_bca(change, scale=1, level=0.9), ideal_bca(change, scale=1, level=level)
+    assert found.low <= narrower.low <= narrower.high <= found.high
+    assert bca_share(1 - 1e-12, bias=0, acceleration=1 / 6) == 1
+    assert bca_share(1e-12, bias=0, acceleration=-1 / 6) == 0
 
 
 def test_bootstrap_without_discordance_is_a_point_degenerate() -> None:

@@ -49,6 +49,18 @@ def test_a_limit_is_where_the_score_statistic_is_z_against_theory(level: float) 
         assert score == pytest.approx(side * normal_quantile(level), rel=1e-5)
 
 
+@settings(deadline=None)
+@given(change=thirds)
+def test_a_level_near_zero_gives_the_estimate_and_one_near_one_everything_between_degenerate(
+    change: list[float],
+) -> None:
+    low, high = task_score(change, level=1e-300), task_score(change, level=1 - 1e-16)
+    mean = float(np.mean(change))
+    assert (low.low, low.high) == pytest.approx((mean, mean), abs=1e-9)
+    assert -1 <= high.low <= mean + 1e-12
+    assert mean - 1e-12 <= high.high <= 1
+
+
 @given(change=thirds)
 def test_swapping_arms_negates_the_interval_and_order_does_not_matter(change: list[float]) -> None:
     there, back = task_score(change, level=0.95), task_score([-d for d in change], level=0.95)

@@ -1,5 +1,6 @@
 """A fast part of the coverage study runs with the tests and fails on regression."""
 
+import csv
 from functools import partial
 from pathlib import Path
 
@@ -90,6 +91,30 @@ def test_the_page_shows_the_worst_and_counts_what_is_missed() -> None:
     assert "| 0.500 ± 0.016 | w | >= 0.93 | NO |" in page
     assert "| 0.960" not in page
     assert table([coverage]).splitlines()[1] == "cost,w,24,1,m,1000,0.50000,0.01581,>= 0.93,NO"
+
+
+def test_the_page_names_every_rate_that_meets_its_goal_only_within_the_simulation_error_against_arithmetic() -> None:
+    page = COMMITTED.with_suffix(".md").read_text(encoding="utf-8").splitlines()
+    with COMMITTED.open(encoding="utf-8", newline="") as file:
+        judged = [line for line in csv.DictReader(file) if line["goal"]]
+    short = 0
+    for line in judged:
+        side, goal = line["goal"].split()
+        rate, replicates = float(line["rate"]), int(line["replicates"])
+        apart = (float(goal) - rate) * (1 if side == ">=" else -1)
+        error = (rate * (1 - rate) / replicates) ** 0.5
+        assert apart <= 2 * error
+        start = f"| {line['study']} | {line['measure']} | {line['n_tasks']} x {line['attempts']} | {line['world']} |"
+        shown = [row for row in page if row.startswith(start) and row.endswith(" standard errors |")]
+        assert bool(shown) == (apart > 0)
+        for row in shown:
+            assert row.endswith(f" {rate:.5f} | {error:.5f} | {replicates} | {apart / error:.2f} standard errors |")
+        short += apart > 0
+    assert f"{short} of them do so only within the simulation error; goal and rate differ by:" in page
+
+
+def test_a_page_without_rates_short_of_their_goal_says_so() -> None:
+    assert "Each of them does so by the rate itself." in summary(rows_of(0.96)[:1])
 
 
 def test_every_setting_has_a_name_of_its_own() -> None:

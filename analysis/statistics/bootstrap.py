@@ -68,8 +68,21 @@ def ideal_bca(change: IntArray | Sequence[int], *, scale: int, level: float) -> 
         return _interval(resampled.origin, resampled.origin, n=values.size, scale=scale, level=level, method="bca")
     bias = float(ndtri(resampled.mid_rank(int(values.sum()))))
     acceleration = _mean_acceleration(values.astype(np.float64))
-    low, high = (resampled.quantile(_shifted(p, bias=bias, acceleration=acceleration)) for p in (tail, 1 - tail))
+    low, high = (resampled.quantile(bca_share(p, bias=bias, acceleration=acceleration)) for p in (tail, 1 - tail))
     return _interval(low, high, n=values.size, scale=scale, level=level, method="bca")
+
+
+def bca_share(probability: float, *, bias: float, acceleration: float) -> float:
+    """Return the share of the bootstrap distribution at which BCa reads a limit.
+
+    The correction has a pole; beyond it, at levels very near 1, the limit is the farthest that resampling can give.
+
+    References:
+        Efron (1987), JASA 82:171-185, equation 2.3.
+    """
+    z = bias + float(ndtri(probability))
+    rest = 1 - acceleration * z
+    return float(ndtr(bias + z / rest)) if rest > 0 else float(z > 0)
 
 
 def acceleration(leave_one_out: FloatArray) -> float:
@@ -153,12 +166,6 @@ def _mean_acceleration(values: FloatArray) -> float:
     deviation = values - values.mean()
     squares = float(deviation @ deviation)
     return float((deviation**3).sum()) / (6 * math.pow(squares, 1.5))
-
-
-def _shifted(probability: float, *, bias: float, acceleration: float) -> float:
-    """Return the level at which BCa reads the bootstrap distribution."""
-    z = bias + float(ndtri(probability))
-    return float(ndtr(bias + z / (1 - acceleration * z)))
 
 
 def _interval(low: int, high: int, *, n: int, scale: int, level: float, method: str) -> Interval:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
-from analysis.statistics.bootstrap import acceleration
+from analysis.statistics.bootstrap import acceleration, bca_share
 from analysis.statistics.contrast import ROUNDING
 from analysis.statistics.interval import Interval
 from analysis.statistics.sample import FloatArray, SampleError, open_unit
@@ -88,12 +88,8 @@ def _corrected(log_ratio: LogRatio, replicates: FloatArray, n_tasks: int, *, tai
     bias = float(ndtri(np.clip(below, 1 / replicates.size, 1 - 1 / replicates.size)))
     left_out = log_ratio(whole - np.eye(n_tasks))
     skew = acceleration(left_out) if np.isfinite(left_out).all() else 0.0
-    return _shift(tail, bias, skew), _shift(1 - tail, bias, skew)
-
-
-def _shift(share: float, bias: float, skew: float) -> float:
-    z = bias + float(ndtri(share))
-    return float(ndtr(bias + z / (1 - skew * z)))
+    low, high = (bca_share(share, bias=bias, acceleration=skew) for share in (tail, 1 - tail))
+    return low, high
 
 
 def _place(share: float, resamples: int) -> int:

@@ -101,6 +101,9 @@ def score_limit(gain: float, loss: float, *, n: float, z: float) -> float:
         return numerator / math.sqrt(variance) - z
 
     edge = 1 - 1e-12
+    if z * excess(estimate) >= 0:
+        # A level so low that the limit is the estimate to the last digit.
+        return estimate
     if z > 0:
         return float(brentq(excess, -edge, estimate, xtol=1e-13)) if excess(-edge) > 0 else -1.0
     return float(brentq(excess, estimate, edge, xtol=1e-13)) if excess(edge) < 0 else 1.0
