@@ -79,7 +79,7 @@ def test_pass_at_one_is_the_difference_itself() -> None:
     of = sample([3, 2, 0, 1], [1, 2, 0, 2])
     compared = compare_pass(of, k=1, kind="pass_at_k", level=0.95)
     assert compared.difference == pytest.approx(of.difference)
-    interval = interval_method("pseudo_task_t").interval(of, level=0.95)
+    interval = interval_method("task_score").interval(of, level=0.95)
     assert (compared.interval.low, compared.interval.high) == pytest.approx((interval.low, interval.high))
 
 
