@@ -224,7 +224,7 @@ _Limits = tuple[tuple[float | None, float | None], ...]
 
 
 def _limits(axes: Sequence[Axis], measures: Measures, *, resamples: int, rng: Generator) -> list[_Limits]:
-    """Return each arm's percentile limits per axis; None where it is unknown or the limit is undefined."""
+    """Return each arm's percentile limits per axis; None where it is unknown, undefined or never varies."""
     prepared = prepare_axes(axes)
     width = max([prepared.columns.shape[1], *(trials.task.size for trials in prepared.ordered.values())])
     blocks = count_blocks(prepared.n_tasks, resamples=resamples, rng=rng, cells_per_row=width)
@@ -240,6 +240,9 @@ def _limits(axes: Sequence[Axis], measures: Measures, *, resamples: int, rng: Ge
 
 def _finite(replicates: FloatArray) -> tuple[float | None, float | None]:
     low, high = percentile_limits(replicates, level=LEVEL)
+    if low == high:
+        # Tasks that do not vary say nothing of others: a point would be a certainty that nobody has.
+        return None, None
     return (low if math.isfinite(low) else None), (high if math.isfinite(high) else None)
 
 

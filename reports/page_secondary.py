@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 
 from analysis.decision import (
+    ArmSummary,
     ContrastInterval,
     Decision,
     EndpointResult,
     Family,
     FrontierArm,
+    FrontierAxis,
     FrontierResult,
     IntervalEstimate,
     SensitivityRow,
@@ -29,6 +31,8 @@ _ADJUSTMENTS = {
     "fixed_sequence": "fixed sequence",
 }
 _MID_P = "mid_p"
+_UNDEFINED = "undefined"
+_PER_SOLVED = "cost_per_solved"
 _GATES = {
     "passed": "passed",
     "stopped": "stopped here",
@@ -139,6 +143,12 @@ def standing_words(arm: FrontierArm) -> str:
     return f"{arm.state}: {arm.reason}"
 
 
+def standing_value(arm: FrontierArm, axis: FrontierAxis, place: int) -> str:
+    """Return an arm's value on an axis; one that is ranked there was measured, so a missing value is undefined."""
+    value = arm.values[place]
+    return _UNDEFINED if value is None and arm.p_axis_rank else numbers.quantity(value, axis.unit)
+
+
 def _endpoints(decision: Decision) -> Table:
     gated = any(row.gate for row in decision.endpoints)
     columns = (
@@ -160,14 +170,21 @@ def _endpoint(row: EndpointResult, decision: Decision, *, gated: bool) -> Iterat
     yield plain_name(row.name)
     yield row.role
     yield row.label
-    yield value_words(row.treatment, row.unit, at_least=row.treatment_at_least)
-    yield value_words(row.control, row.unit, at_least=row.control_at_least)
+    yield _arm_value(row, row.treatment, decision.treatment, at_least=row.treatment_at_least)
+    yield _arm_value(row, row.control, decision.control, at_least=row.control_at_least)
     yield contrast_words(row)
     yield _test_p(row, row.p, alpha=decision.alpha)
     yield _test_p(row, row.adjusted_p, alpha=decision.alpha)
     if gated:
         yield gate_words(row)
         yield ", ".join(words.NAMES[verdict] for verdict in (row.decision, *row.also)) if row.gate else NOTHING
+
+
+def _arm_value(row: EndpointResult, value: float | None, arm: ArmSummary, *, at_least: bool) -> str:
+    """Return an arm's value; what an arm that solved nothing costs per solved task is undefined, not unmeasured."""
+    if value is None and row.name == _PER_SOLVED and arm.solved == 0:
+        return _UNDEFINED
+    return value_words(value, row.unit, at_least=at_least)
 
 
 def _p(value: float | None, *, alpha: float) -> str:
@@ -237,7 +254,7 @@ def _standings(decision: Decision, frontier: FrontierResult) -> Table:
             standing_words(arm),
             numbers.percent(arm.p_non_dominated),
             ", ".join(f"{other} {numbers.percent(share)}" for other, share in arm.p_dominated_by) or NOTHING,
-            *(numbers.quantity(value, axis.unit) for value, axis in zip(arm.values, frontier.axes, strict=True)),
+            *(standing_value(arm, axis, place) for place, axis in enumerate(frontier.axes)),
         )
         for arm in frontier.arms
     )

@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from analysis.decision import ArmSummary, Decision, FindingCount, Verdict
+from analysis.decision import ArmSummary, Decision, EndpointResult, FindingCount, Verdict
 from analysis.endpoint_rows import LOG_RATIO
 from analysis.ledger import price_label
 from manifests.conditions import NEITHER, Condition, Status
@@ -99,23 +99,27 @@ def _resources(decision: Decision) -> tuple[str, ...]:
 
 
 def _endpoints(decision: Decision) -> tuple[str, ...]:
-    """Say what was tested beside the verdict; what is only described stands in the report."""
-    lines = []
-    for row in decision.endpoints:
-        if row.p is None or row.name == "success":
-            continue
-        adjusted = numbers.p_value(row.adjusted_p, alpha=decision.alpha, name=f"{adjustment_words(row)} p")
-        tested = numbers.p_value(row.p, alpha=decision.alpha)
-        said = f", {words.NAMES[row.decision]}" if row.decision is not Verdict.NONE else ""
-        more = f", {adjusted}" if row.adjusted_p is not None else ""
-        stands = f"; {row.label}{f', {gate_words(row)}' if row.gate else ''}"
-        lines.append(
-            _row(
-                f"  {plain_name(row.name)}",
-                f"{contrast_words(row)}{_GEOMETRIC * (row.test == LOG_RATIO)}, {tested}{more}{said}{stands}",
-            )
-        )
+    """Say what was tested beside the verdict or only bounded; what is only described stands in the report."""
+    lines = [
+        _row(f"  {plain_name(row.name)}", _endpoint_words(row, decision))
+        for row in decision.endpoints
+        if row.name != "success" and (row.p is not None or row.gate or _is_bound(row))
+    ]
     return ("", "endpoints, treatment against control, lower is better for resources", *lines) if lines else ()
+
+
+def _is_bound(row: EndpointResult) -> bool:
+    """Tell whether an arm's value is undefined and the data bound the ratio all the same: it solved nothing."""
+    return row.interval is not None and None in (row.treatment, row.control)
+
+
+def _endpoint_words(row: EndpointResult, decision: Decision) -> str:
+    adjusted = numbers.p_value(row.adjusted_p, alpha=decision.alpha, name=f"{adjustment_words(row)} p")
+    tested = f"no test ({row.note})" if row.p is None else numbers.p_value(row.p, alpha=decision.alpha)
+    said = f", {words.NAMES[row.decision]}" if row.decision is not Verdict.NONE else ""
+    more = f", {adjusted}" if row.adjusted_p is not None else ""
+    stands = f"; {row.label}{f', {gate_words(row)}' if row.gate else ''}"
+    return f"{contrast_words(row)}{_GEOMETRIC * (row.test == LOG_RATIO)}, {tested}{more}{said}{stands}"
 
 
 def _frontier(decision: Decision) -> tuple[str, ...]:

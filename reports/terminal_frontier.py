@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from analysis.decision import Decision, FrontierArm, FrontierAxis, FrontierResult
 from reports import numbers, words
-from reports.page_secondary import plain_name, standing_words
+from reports.page_secondary import plain_name, standing_value, standing_words
 
 _WIDTH = 22
 
@@ -51,7 +51,7 @@ def _value(arm: FrontierArm, axis: FrontierAxis, place: int) -> str:
     first = f", first in {numbers.percent(ranks[0])}" if ranks else ""
     floor = arm.p_floor[place] if arm.p_floor else None
     met = "" if floor is None else f", meets the floor in {numbers.percent(floor)}"
-    return f"{numbers.quantity(arm.values[place], axis.unit)}{limits}{first}{met}"
+    return f"{standing_value(arm, axis, place)}{limits}{first}{met}"
 
 
 def _axes(frontier: FrontierResult) -> Iterator[str]:

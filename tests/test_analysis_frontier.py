@@ -16,6 +16,7 @@ from analysis.secondary import DEFAULT_SEED, Wishes
 from analysis.statistics.placement import NOTE
 from analysis.warehouse import open_in_memory
 from preregistration.plan import Floor
+from reports.page_secondary import standing_value
 from tests.building import Cells, audited, interleaved
 from tests.deciding import PLAN, decided, frozen
 from tests.test_analysis_endpoints import costed, planned
@@ -50,11 +51,25 @@ def test_a_value_lies_between_its_limits_and_the_same_seed_gives_the_same_digits
     one, other = found(costed(interleaved(STUDY)), wanted), found(costed(interleaved(STUDY)), wanted)
     assert one == other
     for arm in one.arms:
-        for value, low, high in zip(arm.values, arm.low, arm.high, strict=True):
+        for axis, value, low, high in zip(one.axes, arm.values, arm.low, arm.high, strict=True):
             assert value is not None
-            assert low is not None
-            assert high is not None
-            assert low <= value <= high
+            # Every trial of this study wrote as many tokens.
+            assert (low is None) == (high is None) == (axis.name == "output_tokens")
+            assert low is None or high is None or low <= value <= high
+
+
+def test_an_axis_that_no_resample_moves_has_no_limits_and_nothing_solved_is_no_cost_per_solved() -> None:
+    never: Cells = {f"t{i:02d}": ([False], [i % 2 == 0]) for i in range(20)}
+    result = found(costed(interleaved(never)), Wanted(axes=("success", "cost_per_solved"), seed=1))
+    alpha, beta = result.arms
+    assert (alpha.values[0], alpha.low[0], alpha.high[0]) == (0.0, None, None)
+    assert (alpha.values[1], alpha.low[1], alpha.high[1]) == (None, None, None)
+    assert alpha.p_axis_rank
+    assert None not in (beta.low[0], beta.high[0], beta.low[1], beta.high[1])
+    assert [standing_value(arm, result.axes[1], 1) for arm in (alpha, replace(alpha, p_axis_rank=()))] == [
+        "undefined",
+        "not measured",
+    ]
 
 
 def test_an_epsilon_forgives_a_difference_that_does_not_matter() -> None:

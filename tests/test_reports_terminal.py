@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.decision import EndpointResult, FindingCount, Ungraded, Verdict
+from analysis.decision import ContrastInterval, EndpointResult, FindingCount, Ungraded, Verdict
 from manifests.conditions import Condition, Status
 from reports.figure_frontier import frontier_words
 from reports.terminal import render_text
@@ -99,6 +99,26 @@ def test_a_ratio_of_typical_tasks_says_that_it_is_not_one_of_totals() -> None:
     )
     of_totals = replace(row, test="ratio_of_sums")
     assert "geometric" not in render_text(replace(descriptive(), endpoints=(of_totals,)))
+
+
+def test_a_row_that_is_only_bounded_or_stopped_the_sequence_is_said_too() -> None:
+    row = EndpointResult(
+        name="cost_per_solved",
+        role="secondary",
+        unit="usd",
+        treatment=None,
+        control=0.99,
+        interval=ContrastInterval(scale="ratio", low=0.346, high=None, level=0.975, method="binomial and t"),
+        note="alpha solved nothing: at least 1.171 US dollars per solved task",
+    )
+    text = render_text(replace(descriptive(), endpoints=(row,)))
+    assert "0.346 or more (97.5%), no test (alpha solved nothing: at least 1.171 US dollars per solved task)" in text
+    stopped = replace(row, interval=None, gate="stopped", label="confirmatory", note="alpha solved nothing")
+    assert "no test (alpha solved nothing); confirmatory, stopped here" in render_text(
+        replace(descriptive(), endpoints=(stopped,))
+    )
+    described = replace(row, interval=None)
+    assert "cost per solved" not in render_text(replace(descriptive(), endpoints=(described,)))
 
 
 def test_a_frontier_without_a_conclusion_is_descriptive() -> None:

@@ -66,7 +66,8 @@ class IntervalMethod:
         """
         if not self.fits(sample):
             found = "unequal numbers of trials" if sample.trials is None else f"{sample.trials} trials per task"
-            raise SampleError(f"interval {self.name} is for {self.trials} trials per task and arm, found {found}")
+            wanted = "one trial" if self.trials == "one" else f"{self.trials} numbers of trials"
+            raise SampleError(f"interval {self.name} is for {wanted} per task and arm, found {found}")
         return self.compute(sample, level=level)
 
 
