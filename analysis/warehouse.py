@@ -160,14 +160,15 @@ def load(
         then: Adds what belongs to the same load, such as turns, before the file is renamed.
 
     Raises:
-        WarehouseError: When the existing file is not a warehouse.
+        WarehouseError: When the existing file is not a warehouse, or another load changed it meanwhile.
     """
     previous_mask = os.umask(0o077)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
         try:
-            if path.exists():
+            before = _state(path)
+            if before is not None:
                 shutil.copyfile(path, partial)
             connection = connect(str(partial))
             try:
@@ -180,6 +181,8 @@ def load(
             finally:
                 connection.close()
             partial.chmod(0o600)
+            if _state(path) != before:
+                raise WarehouseError(f"{path}: another load changed it meanwhile, and nothing was written; load again")
             partial.replace(path)
         finally:
             partial.unlink(missing_ok=True)
@@ -187,6 +190,15 @@ def load(
     finally:
         os.umask(previous_mask)
     return len(audited.trials)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes when a file is replaced or written; None when there is none."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return None
+    return facts.st_ino, facts.st_mtime_ns, facts.st_size
 
 
 def _prepare(connection: "duckdb.DuckDBPyConnection") -> None:

@@ -354,6 +354,27 @@ def test_names_of_studies_and_arms_are_scanned_too(tmp_path: Path, capsys: pytes
         assert mail not in json.dumps(rows, default=str)
 
 
+def test_a_load_beside_another_one_says_so_and_loses_nothing_of_it(
+    loader: Loader, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_lines(loader.folder / "turns.jsonl", *numbered(0, 1))
+    insert = turn_store._Load._insert  # a moment in the middle of a load
+
+    def beside(load: turn_store._Load, block: TurnBlock, file: int, lines: int) -> None:
+        insert(load, block, file, lines)
+        monkeypatch.setattr(turn_store._Load, "_insert", insert)  # as above
+        # In a process the pid tells the private copies apart.
+        monkeypatch.setattr("os.getpid", lambda: 1)
+        assert run(["load", str(loader.folder), "--study", "other", "--db", str(loader.db)]) == Exit.DONE
+
+    monkeypatch.setattr(turn_store._Load, "_insert", beside)  # as above
+    assert run(["load", str(loader.folder), "--study", "s", "--db", str(loader.db)]) == Exit.UNREADABLE
+    assert "another load changed it" in capsys.readouterr().err
+    assert loader.rows("select study from studies") == [{"study": "other"}]
+    assert loader.load()["new_turns"] == 2
+    assert loader.rows("select study from studies order by study") == [{"study": "other"}, {"study": "s"}]
+
+
 _DIES = """
 import os, signal, sys
 from pathlib import Path
