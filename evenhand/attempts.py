@@ -84,7 +84,7 @@ def request_of(arm: Arm, experiment: Experiment, sandbox: Sandbox) -> TurnReques
         prompt="",
         workdir=sandbox.work,
         home=sandbox.home,
-        environment=dict(os.environ),
+        environment={**os.environ, "TMPDIR": str(sandbox.temporary)},
         model=arm.model,
         route=arm.route,
         max_output_tokens=arm.max_output_tokens,
@@ -102,7 +102,7 @@ def require_startable(experiment: Experiment) -> None:
     Raises:
         LaunchError: Of the first arm's kind, with what is wrong with each.
     """
-    nowhere = Sandbox(work=Path.cwd(), home=Path.cwd())
+    nowhere = Sandbox(work=Path.cwd(), home=Path.cwd(), temporary=Path.cwd())
     faults: list[LaunchError] = []
     for arm in experiment.arms:
         try:

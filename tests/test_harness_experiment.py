@@ -49,6 +49,7 @@ class Making:
     """Attempts that last until they are over or a stop comes."""
 
     lasts_s: float = 0.0
+    undecided: bool = False
     made: list[str] = field(default_factory=list)
     failing: str | None = None
 
@@ -60,7 +61,9 @@ class Making:
         until = time.monotonic() + self.lasts_s
         while time.monotonic() < until and not around.stop():
             time.sleep(0.005)
-        return Attempt(record=record(planned, started_us), crash=None, interrupted=around.stop())
+        return Attempt(
+            record=record(planned, started_us), crash=None, interrupted=around.stop(), undecided=self.undecided
+        )
 
 
 def go(
@@ -145,6 +148,16 @@ def test_an_attempt_that_is_kept_though_interrupted_stands(tmp_path: Path) -> No
     (found,) = go(tmp_path, Making(lasts_s=30), plan(1), rules=rules, stop=stop)
     assert found.state is State.INTERRUPTED
     assert document(tmp_path, "t0")["task_id"] == "t0"
+
+
+def test_an_attempt_that_was_ended_without_a_result_is_not_kept_whatever_the_rules(tmp_path: Path) -> None:
+    stop = threading.Event()
+    threading.Timer(0.1, stop.set).start()
+    making = Making(lasts_s=30, undecided=True)
+    (found,) = go(tmp_path, making, plan(1), rules=Rules(keep_interrupted=True), stop=stop)
+    assert found.state is State.INTERRUPTED
+    assert not list(tmp_path.rglob("task.json"))
+    assert len(list(tmp_path.rglob("interrupted-01.json"))) == 1
 
 
 def test_an_attempt_that_fails_ends_the_run_and_what_was_written_stands(tmp_path: Path) -> None:

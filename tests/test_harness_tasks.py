@@ -4,6 +4,8 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -63,7 +65,13 @@ class Fake:
         )
 
 
-def attempt(fake: Fake, *, waits: list[float] | None = None, **wanted: object) -> Attempt:
+def never() -> bool:
+    return False
+
+
+def attempt(
+    fake: Fake, *, waits: list[float] | None = None, stop: Callable[[], bool] = never, **wanted: object
+) -> Attempt:
     """Make an attempt with a fake program."""
     task = Task(**{"task_id": "t", "turns": ("Do it.",), "criteria": (ANSWER,), **wanted})  # type: ignore[arg-type]
     waited: list[float] = [] if waits is None else waits
@@ -72,6 +80,7 @@ def attempt(fake: Fake, *, waits: list[float] | None = None, **wanted: object) -
         monotonic_ns=time.monotonic_ns,
         sleep=waited.append,
         jitter=lambda: 0.0,
+        stop=stop,
     )
     with fresh_sandbox() as sandbox:
         request = TurnRequest(prompt="", workdir=sandbox.work, home=sandbox.home, environment=ENVIRONMENT)
@@ -122,6 +131,38 @@ def test_a_turn_that_lasts_beyond_the_task_is_a_timeout_and_its_part_is_kept() -
     done = attempt(Fake(work="import time; time.sleep(60)"), limits=limits)
     assert done.record.final_status == "TIMEOUT"
     assert len(done.record.turns) == 1
+
+
+class Looked:
+    """A stop that comes when a file is there."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def __call__(self) -> bool:
+        return self._file.exists()
+
+
+@pytest.mark.parametrize("kind", ["pre_run", "post_run", "criterion"])
+def test_a_stop_ends_a_line_of_the_task_and_leaves_no_result(kind: str, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    line = f"touch {mark}; sleep 86399"
+    wanted: dict[str, Any] = (
+        {"criteria": (RunCommand(command=line, timeout_s=200.0),)} if kind == "criterion" else {kind: (line,)}
+    )
+    fake = Fake(work="open('answer', 'w').close()")
+    done = attempt(fake, stop=Looked(mark), **wanted)
+    assert (done.interrupted, done.undecided, done.record.score) == (True, True, None)
+    assert len(fake.asked) == (0 if kind == "pre_run" else 1)
+    assert "sleep 86399" not in "".join(path.read_text("latin-1").replace("\0", " ") for path in commands())
+
+
+def commands() -> Iterator[Path]:
+    """Yield the command line of every process that can be looked at."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            path.read_bytes()
+            yield path
 
 
 def test_lines_before_and_after_the_turns_run_in_the_sandbox() -> None:
@@ -212,6 +253,15 @@ def test_a_check_passes_only_on_what_stands_in_the_sandbox(criterion: WorkCriter
         (sandbox.work / "bad.json").write_text("{", encoding="utf-8")
         (sandbox.work / "away").symlink_to("/etc")
         assert passes(criterion, sandbox.work, environment=ENVIRONMENT) is passed
+
+
+def test_the_folders_of_a_sandbox_are_apart_private_and_empty() -> None:
+    with fresh_sandbox() as sandbox:
+        folders = (sandbox.work, sandbox.home, sandbox.temporary)
+        assert len({folder.parent for folder in folders}) == 1
+        assert len(set(folders)) == 3
+        assert [list(folder.iterdir()) for folder in folders] == [[], [], []]
+        assert {folder.stat().st_mode & 0o777 for folder in folders} == {0o700}
 
 
 def test_nothing_of_a_sandbox_is_left() -> None:

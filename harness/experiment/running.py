@@ -232,7 +232,7 @@ class _Run:
             concurrency = self._gauge.leave(planned.position)
         found = (*made.record.findings, *findings)
         made = replace(made, record=replace(made.record, findings=found, concurrency=concurrency))
-        if made.interrupted and not self._rules.keep_interrupted:
+        if made.undecided or (made.interrupted and not self._rules.keep_interrupted):
             self._log.abandon(made, number=claim.number)
             claim.interrupted()
             return Outcome(planned=planned, state=State.INTERRUPTED, made=made)

@@ -27,7 +27,7 @@ from harness.tasks.early import Watcher
 from harness.tasks.findings import budget_findings, early_findings, turn_findings
 from harness.tasks.grading import UNGRADED, Evidence, Grade
 from harness.tasks.grading import grade as grade_work
-from harness.tasks.sandbox import CommandError, LineTimeoutError
+from harness.tasks.sandbox import CommandError, LineStoppedError, LineTimeoutError
 from harness.tasks.task import Task
 
 _LINE_TIMEOUT_S = 300.0
@@ -60,6 +60,7 @@ class Attempt:
         record: What was measured.
         crash: Why its last turn counts as crashed; None when it does not.
         interrupted: The runner itself was told to stop.
+        undecided: The interrupt came before the first turn or while the work was checked: there is no result to keep.
         prices: The declared prices of its turns; None when none were.
         secrets: Credentials that its programs were given; they stand in nothing that is recorded.
     """
@@ -67,6 +68,7 @@ class Attempt:
     record: TaskRecord
     crash: str | None
     interrupted: bool
+    undecided: bool = False
     prices: Prices | None = None
     secrets: frozenset[str] = field(default=frozenset(), repr=False)
 
@@ -108,6 +110,7 @@ class _Made:
         watcher: What watched for an early stop.
         setup_us: Work before the first turn.
         grading_us: Work after the last.
+        undecided: The runner was told to stop while a line of the task ran.
     """
 
     noting: _Noting
@@ -117,6 +120,7 @@ class _Made:
     watcher: Watcher
     setup_us: int
     grading_us: int
+    undecided: bool
 
     def happened(self) -> frozenset[Status]:
         """Return the endings that running brought about."""
@@ -190,7 +194,8 @@ def make_attempt(
     return Attempt(
         record=record,
         crash=found.turns[-1].crash if found.turns else None,
-        interrupted=found.interrupted,
+        interrupted=found.interrupted or made.undecided,
+        undecided=made.undecided,
         prices=request.prices,
         secrets=frozenset(made.noting.secrets),
     )
@@ -200,19 +205,27 @@ def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroun
     zero_ns = around.monotonic_ns()
     # A plugin that cannot be delivered is refused before anything is started.
     plugins = inspect_plugins(request.plugins)
-    with place_of(task.image, request) as place:
-        noting = _Noting(program, place)
-        built = _first_failing(task.pre_run, request, place) is None
+    with place_of(task.image, request, stop=around.stop) as place:
+        noting, undecided = _Noting(program, place), False
+        try:
+            built = _first_failing(task.pre_run, request, place) is None
+        except LineStoppedError:
+            built = undecided = True
         begun_ns = around.monotonic_ns()
         cap, asks = DEFAULT_CAPS[program.harness], [_ask(task, request, prompt=prompt) for prompt in task.turns]
         watcher = Watcher(task.armed(), lambda check: passes(check, request.workdir, environment={}))
-        found = run_turns(noting, asks if built else [], limits=task.limits, cap=cap, around=around, watch=watcher)
+        found = run_turns(
+            noting, asks if built and not undecided else [], limits=task.limits, cap=cap, around=around, watch=watcher
+        )
         place.clear()
         over_ns = around.monotonic_ns()
         grade = UNGRADED
-        if built and not found.happened and not found.interrupted:
+        if built and not undecided and not found.happened and not found.interrupted:
             loaded = frozenset(name for plugin in plugins for name in plugin.skills)
-            grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
+            try:
+                grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
+            except LineStoppedError:
+                undecided = True
         end_ns = around.monotonic_ns()
     return _Made(
         noting=noting,
@@ -222,6 +235,7 @@ def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroun
         watcher=watcher,
         setup_us=(begun_ns - zero_ns) // NS_PER_US,
         grading_us=(end_ns - over_ns) // NS_PER_US,
+        undecided=undecided,
     )
 
 

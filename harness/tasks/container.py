@@ -6,7 +6,7 @@ image. The network is this machine's, as without an image.
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -43,17 +43,25 @@ class Place(Protocol):
         """End what a program left in this place."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bare:
-    """This machine: the supervisor itself leaves nothing."""
+    """This machine: the supervisor itself leaves nothing.
+
+    Attributes:
+        stop: Asked while a line runs; True ends it.
+    """
+
+    stop: Callable[[], bool]
 
     def run_line(self, line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
         """Run a line.
 
         Raises:
             CommandError: When the shell cannot be started.
+            LineStoppedError: When the runner is told to stop.
             LineTimeoutError: When it takes longer.
         """
-        return run_line(line, folder, environment=environment, timeout_s=timeout_s)
+        return run_line(line, folder, environment=environment, timeout_s=timeout_s, stop=self.stop)
 
     def placed(self, launch: Launch) -> Launch:
         """Return the launch as it is."""
@@ -72,22 +80,26 @@ class Container:
         name: Its name.
         client: Environment of the engine's command.
         folder: Folder that the engine's command runs in.
+        stop: Asked while a line runs; True ends it.
     """
 
     engine: str
     name: str
     client: Mapping[str, str]
     folder: Path
+    stop: Callable[[], bool]
 
     def run_line(self, line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
         """Run a line in the container; what it left there ends with it.
 
         Raises:
             CommandError: When the engine cannot be started.
+            LineStoppedError: When the runner is told to stop.
             LineTimeoutError: When it takes longer.
         """
+        words = (self.engine, *self._exec(folder, environment), SHELL, "-c", line)
         try:
-            return self._engine(*self._exec(folder, environment), SHELL, "-c", line, timeout_s=timeout_s)
+            return run_command(words, self.folder, environment=self.client, timeout_s=timeout_s, stop=self.stop)
         finally:
             self.clear()
 
@@ -130,19 +142,24 @@ class Container:
 
 
 @contextmanager
-def place_of(image: str | None, request: TurnRequest) -> Iterator[Place]:
+def place_of(image: str | None, request: TurnRequest, *, stop: Callable[[], bool]) -> Iterator[Place]:
     """Give the place of an attempt: this machine, or a container that lives as long as the attempt.
+
+    Args:
+        image: The container's image; None means this machine.
+        request: The folders and the caller's environment.
+        stop: Asked while a line runs; True ends it.
 
     Raises:
         LaunchError: When there is no engine, or it does not start the image.
     """
     if image is None:
-        yield Bare()
+        yield Bare(stop=stop)
         return
     engine = find_engine(image, request.environment)
     client = {name: request.environment[name] for name in CLIENT if name in request.environment}
     name = f"evenhand-{request.workdir.parent.name}"
-    container = Container(engine=engine, name=name, client=client, folder=request.workdir)
+    container = Container(engine=engine, name=name, client=client, folder=request.workdir, stop=stop)
     programs = cache_folder(request.environment)
     shared = [f"{path}:{path}:ro" for path in (programs, _DRIVERS, *request.plugins) if path.is_dir()]
     own = [f"{path}:{path}" for path in (request.workdir, request.home)]
