@@ -48,7 +48,7 @@ def is_experiment(text: str) -> bool:
     """Tell an experiment file from a task file; what is neither counts as a task file."""
     try:
         found: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError):
+    except (yaml.YAMLError, RecursionError, ValueError):
         return False
     return isinstance(found, dict) and bool({"arms", "study", "tasks"} & found.keys())
 

@@ -3,6 +3,8 @@
 A fault names line, field, what was found and what is expected. Keys that nobody knows are refused.
 """
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -34,6 +36,12 @@ CRITERIA = {
     "json_check": ("path", "at", "equals", "stop_when_passed"),
     "skill_triggered": ("skill", "stop_when_passed"),
 }
+
+
+# Each part as a reader of evidence takes a task's name.
+_TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,127}){0,7}")
+# No sign first, so that it is no option of the engine's.
+_IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,511}")
 
 
 class TaskFileError(YamlFileError):
@@ -76,8 +84,9 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
     reader.known(found, "", KEYS)
     limits = _limits(reader, found.get("run_limits", {}))
     task_id = reader.text(found, "", "task_id")
-    if task_id and (task_id.startswith("/") or ".." in PurePosixPath(task_id).parts):
-        reader.fault("task_id", task_id, "a name that leads nowhere else")
+    if task_id and _TASK_ID.fullmatch(task_id) is None:
+        expected = "at most 8 names joined by /, each of letters, digits and . _ -, at most 128, no sign first"
+        reader.fault("task_id", task_id, expected)
     return (
         None
         if limits is None
@@ -88,7 +97,7 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
             limits=limits,
             pre_run=reader.texts(found, "pre_run"),
             post_run=reader.texts(found, "post_run"),
-            image=reader.text(found, "", "image") if found.get("image") is not None else None,
+            image=_image(reader, found),
             system_prompt=_optional(reader, found, "system_prompt"),
             allowed_tools=_allowed_tools(reader, found),
             disallowed_tools=reader.texts(found, "disallowed_tools"),
@@ -97,6 +106,13 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
             plugins=_plugins(reader, found.get("plugins", []), folder=folder),
         )
     )
+
+
+def _image(reader: _Reader, found: dict[str, object]) -> str | None:
+    image = _optional(reader, found, "image")
+    if image and _IMAGE.fullmatch(image) is None:
+        reader.fault("image", image, "a reference of an image, [REGISTRY/]NAME[:TAG][@DIGEST]")
+    return image
 
 
 def _optional(reader: _Reader, found: dict[str, object], key: str) -> str | None:
@@ -233,8 +249,18 @@ def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criter
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
+    elif not _is_json(found["equals"]):
+        reader.fault(f"{place}equals", found["equals"], "a value that JSON has; quote what is a text")
     armed = _armed(reader, found, place)
     return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _skill_triggered(reader: _Reader, found: dict[str, object], place: str) -> Criterion:

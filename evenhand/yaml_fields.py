@@ -3,6 +3,7 @@
 A fault names file, line, field, what was found and what is expected. What the fields mean is its callers' own.
 """
 
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -15,8 +16,14 @@ class YamlFileError(ValueError):
     """A file does not follow its schema; the message holds every fault, one a line."""
 
 
-class YamlUnreadableError(OSError):
-    """A file is missing or is no text."""
+class YamlUnreadableError(Exception):
+    """A file is missing, is no file, is too large, or is no text."""
+
+
+# No task or experiment that a person writes comes near it.
+LARGEST_BYTES = 4 * 1024 * 1024
+_SHOWN = 120
+_NOT_PLAIN = "a text without NUL and without half a surrogate pair"
 
 
 @dataclass(slots=True)
@@ -36,7 +43,7 @@ class Reader:
     def fault(self, place: str, found: object, expected: str) -> None:
         """Note that a field is not as expected."""
         line = self.lines.get(place) or self.lines.get(place.rpartition(".")[0]) or 1
-        self.faults.append((line, f"{self.name}:{line}: {place}: found {found!r}, expected {expected}"))
+        self.faults.append((line, f"{self.name}:{line}: {place}: found {_shown(found)}, expected {expected}"))
 
     def known(self, found: dict[str, object], place: str, keys: tuple[str, ...]) -> None:
         """Note every key that nobody knows."""
@@ -48,6 +55,8 @@ class Reader:
         """Return a text; a fault, and "", when it is none or blank."""
         value = found.get(key)
         if isinstance(value, str) and value.strip():
+            if not _is_plain(value):
+                self.fault(f"{place}{key}", value, _NOT_PLAIN)
             return value
         self.fault(f"{place}{key}", value, "a text that is not empty")
         return ""
@@ -56,6 +65,8 @@ class Reader:
         """Return a list of texts, empty when it is absent; a fault when it is none."""
         value = found.get(key, [])
         if isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value):
+            if not all(map(_is_plain, value)):
+                self.fault(key, value, _NOT_PLAIN)
             return tuple(value)
         self.fault(key, value, "a list of texts")
         return ()
@@ -89,9 +100,18 @@ def read_text(path: Path, *, error: type[YamlUnreadableError] = YamlUnreadableEr
         YamlUnreadableError: Of the kind given, when it cannot be read.
     """
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as fault:
-        raise error(f"{path.name} cannot be read: {type(fault).__name__}") from fault
+        found = path.stat()
+        # A pipe would wait for a writer, and a device has no end.
+        if not stat.S_ISREG(found.st_mode):
+            raise error(f"{path.name} is no regular file; expected a YAML file")
+        if found.st_size > LARGEST_BYTES:
+            raise error(f"{path.name} has {found.st_size} bytes; expected a YAML file of at most {LARGEST_BYTES}")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise error(f"{path.name} is no text in UTF-8; expected a YAML file") from fault
+    except OSError as fault:
+        said = fault.strerror or type(fault).__name__
+        raise error(f"{path.name} cannot be read: {said}; expected a YAML file") from fault
 
 
 def parse_mapping(
@@ -113,10 +133,12 @@ def parse_mapping(
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         found: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError) as fault:
+    except (yaml.YAMLError, RecursionError, ValueError) as fault:
         mark: Any = getattr(fault, "problem_mark", None)
         line = 1 if mark is None else mark.line + 1
         raise error(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
+    if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
+        raise error(f"{name}:1: found a reference (&name, *name), expected every value where it stands")
     if not isinstance(found, dict):
         raise error(f"{name}:1: found {type(found).__name__}, expected a mapping with {expected}")
     reader = Reader(name=name, lines={})
@@ -125,6 +147,17 @@ def parse_mapping(
         if first is not None:
             reader.fault(place, "the key a second time", f"it once; it stands in line {first} too")
     return reader, named(found)
+
+
+def _is_plain(text: str) -> bool:
+    """Tell whether a text can be written: half a surrogate pair and NUL go into no file, argument or pipe."""
+    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def _shown(found: object) -> str:
+    """Return a value as a fault may show it: on one line, and not at length."""
+    said = repr(found)
+    return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}… ({len(said)} characters)"
 
 
 def named(found: dict[object, object]) -> dict[str, object]:

@@ -108,7 +108,7 @@ def drive_turn(
     driver.invocation.begin(clock.now())
     child = start(launch, now=clock.now)
     try:
-        driver.read(child, launch, deadline=deadline, limits=bounds, zero_ns=zero_ns)
+        driver.read(child, launch, deadline=deadline, limits=bounds)
     except KeyboardInterrupt:
         driver.interrupted = True
     finally:
@@ -137,9 +137,7 @@ class _Driver:
         self._generations: set[str] = set()
         self._resolved: set[str] = set()
 
-    def read(
-        self, child: Child, launch: Launch, *, deadline: Deadline | None, limits: TurnLimits, zero_ns: int
-    ) -> None:
+    def read(self, child: Child, launch: Launch, *, deadline: Deadline | None, limits: TurnLimits) -> None:
         """Take line after line until the stream is over or something stops it."""
         drained_s = 0.0
         while not self.reasons and not child.ended:
@@ -151,7 +149,7 @@ class _Driver:
                 return
             left_s = _TICK_S if deadline is None else min(_TICK_S, max(deadline.remaining_ns() / _NS_PER_S, 0))
             line = child.next_line(left_s)
-            if line is not None and _said_after(child, line.at, drain_s=limits.drain_s, zero_ns=zero_ns):
+            if line is not None and _said_after(child.exit_heard, line.at, drain_s=limits.drain_s):
                 return
             if line is not None and not (deadline is not None and deadline.passed()):
                 self._take(child, launch, line.at, data=line.data)
@@ -262,10 +260,13 @@ class _Driver:
         return "the stream ended without its terminal event"
 
 
-def _said_after(child: Child, at: Stamp, *, drain_s: float, zero_ns: int) -> bool:
-    """Tell whether a line came too late to be the program's own: something that it left behind holds its pipe."""
-    drain_us = round(drain_s * _NS_PER_S) // NS_PER_US
-    return child.exit is not None and at - exit_stamp(child.exit, zero_ns=zero_ns) > drain_us
+def _said_after(exit_heard: Stamp | None, at: Stamp, *, drain_s: float) -> bool:
+    """Tell whether a line came too late to be the program's own: something that it left behind holds its pipe.
+
+    A line is stamped when it is read. Where this process itself was held up, what the program said before its end is
+    read late, and so is the end; hence the time counts from when the end was heard of.
+    """
+    return exit_heard is not None and at - exit_heard > round(drain_s * _NS_PER_S) // NS_PER_US
 
 
 def _unpriced(record: TurnRecord) -> TurnRecord:

@@ -67,6 +67,7 @@ class Child:
         self._says: queue.SimpleQueue[Say | None] = queue.SimpleQueue()
         self._exited = threading.Event()
         self._exit: Exit | None = None
+        self._exit_heard: Stamp | None = None
         self._swept: int | None = None
         self._threads: list[threading.Thread] = []
         self.stderr_bytes = 0
@@ -89,6 +90,11 @@ class Child:
     def exit(self) -> Exit | None:
         """How the program ended; None while it runs."""
         return self._exit
+
+    @property
+    def exit_heard(self) -> Stamp | None:
+        """When this process heard of the end; on a busy machine that is later than the end. None while it runs."""
+        return self._exit_heard
 
     def wait(self, timeout_s: float) -> Exit | None:
         """Wait for the program's own end; None when it still runs."""
@@ -164,6 +170,7 @@ class Child:
         for line in pipe:
             word, *numbers = line.split()
             if word == b"exit":
+                self._exit_heard = self._now()
                 self._exit = Exit(code=int(numbers[0]), at_monotonic_ns=int(numbers[1]))
                 self._exited.set()
             elif word == b"swept":

@@ -1,5 +1,7 @@
 """Task files and `evenhand run`: every fault at once, with its line, before anything starts."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -169,3 +171,78 @@ def test_a_skill_check_is_read_and_needs_its_skill() -> None:
     assert parse_task(checks, name="t.yaml").criteria == (SkillTriggered(skill="polish"),)
     (fault,) = faults(checks.replace(", skill: polish", ""))
     assert fault == "t.yaml:4: criteria[0].skill: found None, expected a text that is not empty"
+
+
+@pytest.mark.parametrize(
+    "task_id",
+    [".", "a/./b", "a/", "a//b", "/a", "../a", ".try", "a b", "a\\nb", "\u00e9", "a" * 129, "a/" * 8 + "a"],
+)
+def test_a_task_is_called_as_its_evidence_is_going_to_be(task_id: str) -> None:
+    (fault,) = faults(f'task_id: "{task_id}"\nprompt: x\n')
+    assert fault.startswith("t.yaml:1: task_id: found ")
+    assert "expected at most 8 names joined by /" in fault
+
+
+@pytest.mark.parametrize("image", ["--privileged", "-v", "a b", "a;b"])
+def test_an_image_is_no_option_of_the_engine(image: str) -> None:
+    (fault,) = faults(f'task_id: t\nprompt: x\nimage: "{image}"\n')
+    assert fault.startswith("t.yaml:3: image: found ")
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "a\\0b"])
+@pytest.mark.parametrize("field", ["prompt: {}", "turns: [{}]", "prompt: x\npre_run: [{}]"])
+def test_a_text_that_cannot_be_written_is_refused(field: str, text: str) -> None:
+    value = f'"{text}"'
+    (fault,) = faults(f"task_id: t\n{field.format(value)}\n")
+    assert "expected a text without NUL and without half a surrogate pair" in fault
+
+
+@pytest.mark.parametrize("value", ["2020-01-01", ".nan", "!!set {a}"])
+def test_a_value_that_json_lacks_is_nothing_to_compare_with(value: str) -> None:
+    (fault,) = faults(f"task_id: t\nprompt: x\ncriteria:\n  - {{type: json_check, path: a, equals: {value}}}\n")
+    assert "criteria[0].equals" in fault
+
+
+@pytest.mark.parametrize("text", ["task_id: &x [*x]\nprompt: y\n", "a: &a [b]\ntask_id: t\nprompt: x\nturns: *a\n"])
+def test_references_are_refused_before_anything_is_made_of_them(text: str) -> None:
+    assert faults(text) == ["t.yaml:1: found a reference (&name, *name), expected every value where it stands"]
+
+
+def test_a_value_is_not_shown_at_length() -> None:
+    (fault,) = faults(f"task_id: {'a' * 5000}\nprompt: x\n")
+    assert "(5002 characters)" in fault
+    assert len(fault) < 400
+
+
+def test_a_date_that_is_none_is_no_yaml(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text("task_id: 2020-13-45\nprompt: x\n", encoding="utf-8")
+    assert run(["run", str(path), "--harness", "pi", "--out", str(tmp_path / "out")]) == 2
+    assert "no YAML that can be read" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda path: path.mkdir(), "is no regular file"),
+        (os.mkfifo, "is no regular file"),
+        (lambda path: path.write_bytes(b"task_id: t\nprompt: \xff\n"), "is no text in UTF-8"),
+        (lambda path: path.write_bytes(b"#" * (4 * 1024 * 1024 + 1)), "expected a YAML file of at most"),
+        (str, "cannot be read: No such file or directory"),
+    ],
+)
+def test_what_is_no_file_of_text_is_said_with_its_name(
+    make: Callable[[Path], object], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "t.yaml"
+    make(path)
+    assert run(["run", str(path), "--harness", "pi", "--out", str(tmp_path / "out")]) == 3
+    said = capsys.readouterr().err
+    assert said.startswith("evenhand: t.yaml ")
+    assert words in said
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    path.write_text("\ufefftask_id: t\nprompt: x\n", encoding="utf-8")
+    assert read_task(path).task_id == "t"

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from harness.caps import CapMeter, CapPolicy, CapUnit
-from harness.drive import DrivenTurn, TurnLimits, drive_turn
+from harness.clock import stamp_of_ms
+from harness.drive import DrivenTurn, TurnLimits, _said_after, drive_turn
 from harness.events import Event, ToolStart
 from harness.facts import CONTRACT_CAPS, DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness, ToolStatus
@@ -200,6 +201,13 @@ def test_l11_a_grandchild_that_holds_the_pipe_does_not_hold_the_turn(tmp_path: P
     assert turn.record.ended is not None
     # The turn ends with the program's exit and not with the drain behind it.
     assert turn.record.ended.us + 400_000 <= (time.monotonic() - began) * 1e6
+
+
+@pytest.mark.parametrize(("heard_ms", "late"), [(None, False), (1000, True), (3600, False), (4600, False)])
+def test_l11_a_line_is_late_only_against_when_the_end_was_heard_of(heard_ms: int | None, *, late: bool) -> None:
+    # The program ended at 1 s; a runner that is held up hears of it later, and reads what was said before later too.
+    heard = None if heard_ms is None else stamp_of_ms(heard_ms)
+    assert _said_after(heard, stamp_of_ms(4500), drain_s=1.0) is late
 
 
 def test_l11_a_grandchild_that_keeps_talking_does_not_hold_the_turn(tmp_path: Path) -> None:
