@@ -184,15 +184,21 @@ class _Load:
     def _find(self, file: TurnFile) -> _Known | None:
         digests = start_digests(file.path, (known.start.size for known in self._known.values()))
         alike = (known for known in self._known.values() if digests.get(known.start.size) == known.start.digest)
-        return next(alike, None)
+        return next(alike, None) or self._edited(file)
+
+    def _edited(self, file: TurnFile) -> _Known | None:
+        """Return the known file of the same place whose end stands where it did: only its beginning was changed."""
+        here = (known for known in self._known.values() if known.place == file.where and known.loaded_bytes > 0)
+        return next((one for one in here if tail_digest(file.path, one.loaded_bytes) == one.end_digest), None)
 
     def _is_new(self, file: TurnFile, known: _Known) -> bool:
         """Say whether a known file has something that was not read; a shorter copy of it has not."""
         return unpacked_size(file.path) > known.loaded_bytes + known.open_bytes or self._is_changed(file, known)
 
     def _is_changed(self, file: TurnFile, known: _Known) -> bool:
+        begins = start_digests(file.path, (known.start.size,)).get(known.start.size, known.start.digest)
         found = tail_digest(file.path, known.loaded_bytes)
-        return found is not None and found != known.end_digest
+        return begins != known.start.digest or (found is not None and found != known.end_digest)
 
     def _reopened(self, file: TurnFile, known: _Known, start: Beginning) -> _Known:
         """Forget what will be read again: the line that had not ended, or everything of a file that was changed."""

@@ -141,11 +141,16 @@ def test_a_file_whose_loaded_part_was_changed_is_read_again_and_said(loader: Loa
     loader.load()
     data = path.read_bytes()
     assert len(data) > 70_000
-    path.write_bytes(data[:-20] + data[-20:].replace(b"1}", b"2}"))
-    changed = loader.load()
-    assert changed["changed_files"] == 1
-    assert changed["turns"] == 300
-    assert loader.rows("select count(*) as n from turns") == [{"n": 300}]
+    at_the_end = data[:-20] + data[-20:].replace(b"1}", b"2}")
+    at_the_beginning = at_the_end.replace(b'"turnIndex":0', b'"turnIndex":9', 1)
+    for edited in (at_the_end, at_the_beginning):
+        path.write_bytes(edited)
+        changed = loader.load()
+        assert (changed["changed_files"], changed["new_files"]) == (1, 0)
+        assert changed["turns"] == 300
+        assert loader.rows("select count(*) as n from turns") == [{"n": 300}]
+        assert loader.load()["changed_files"] == 0
+    assert loader.turns()[:2] == [9, 1]
 
 
 def test_every_value_stands_in_its_column(loader: Loader) -> None:
