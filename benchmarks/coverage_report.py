@@ -15,10 +15,12 @@ from matplotlib.figure import Figure
 
 from analysis.statistics.interval_methods import DEFAULT_INTERVAL_REPEATED, DEFAULT_INTERVAL_SINGLE
 from benchmarks.coverage_repeated import NullRow, Row
-from benchmarks.coverage_single import Cell, NullCell
+from benchmarks.coverage_single import TASKS, Cell, NullCell, wrongly_superior
 
 GOAL = 0.94
 MOST_WRONG = 0.04
+# Hardly anybody would call less an effect: the chance of a wrong "superior" falls as it rises.
+SMALL_EFFECT = 0.005
 LOWEST_DRAWN = 0.6
 PARSE: Mapping[object, Callable[[str], object]] = {str: str, int: int, float: float}
 
@@ -239,19 +241,23 @@ def _decision(study: Study) -> str:
     wider = " and ".join(
         f"{_wider(study, than=rival):+.1f} % against `{rival}`" for rival in CANDIDATES if rival != default
     )
+    superior = " and ".join(
+        f"{wrongly_superior(DEFAULT_INTERVAL_SINGLE, n=n, minimum_effect=SMALL_EFFECT):.2%} ({n} tasks)" for n in TASKS
+    )
     return f"""## What was decided
 
 Three intervals were candidates for several trials. `wrong` counts settings whose one-sided error is above {MOST_WRONG},
 `under` those whose coverage is below {GOAL}; the goal is none of either.
 
 {_candidates(study)}
-- `{default}` is the default. Its mean width in the simulated settings is {wider}. Where trials always agree it
-  is `{DEFAULT_INTERVAL_SINGLE}` itself, and the others are narrower there because they claim too much.
+- `{default}` is the default. Its mean width in the simulated settings is {wider}.
+  Where trials always agree it is `{DEFAULT_INTERVAL_SINGLE}` itself, and the others are narrower there because they
+  claim too much.
 - Its one-sided error, averaged over the grid, is {_mean_wrong(study, default)}.
 - An A/A comparison is called better than zero in at most {null:.2%} of simulated studies of several trials; with equal
   arms at most {_above_zero(study, several=False):.2%} of one-trial studies (`{DEFAULT_INTERVAL_SINGLE}`, enumerated),
   and at most {_above_zero(study, several=True):.2%} of those where several trials always agree. Superior needs the
-  minimum effect too, and is never more.
+  minimum effect too: with one of {SMALL_EFFECT:.1%} two equal arms are called superior in at most {superior}.
 - `pseudo_task_t` and `mj_floor` can still be named by a plan. Where they are wrong too often, the low-discordance
   warning is not always printed: in as few as {_least_warned(study):.1%} of studies of one setting.
 """
