@@ -96,12 +96,16 @@ def _table(rows: Sequence[Cell] | Sequence[NullCell] | Sequence[Row] | Sequence[
 
 def picture(study: Study) -> str:
     with rc_context({"svg.hashsalt": "evenhand-coverage", "svg.fonttype": "none", "font.size": 8}):
-        figure = Figure(figsize=(9, 7), layout="constrained")
-        axes = figure.subplots(2, 2, sharey="row")
+        figure = Figure(figsize=(9, 10), layout="constrained")
+        axes = figure.subplots(3, 2, sharey="row")
         for ax, n in zip(axes[0], (24, 89), strict=True):
             _draw_enumerated(ax, [cell for cell in study.enumerated if cell.n == n and cell.trials == 1], n=n)
         for ax, n in zip(axes[1], (24, 89), strict=True):
-            _draw_simulated(ax, [row for row in study.simulated if row.n == n], n=n)
+            rows = [row for row in study.simulated if row.n == n]
+            _draw_simulated(ax, rows, methods=SHOWN_REPEATED, title=f"several trials, {n} tasks: scenarios and designs")
+        for ax, n in zip(axes[2], (24, 89), strict=True):
+            rows = [row for row in study.agreeing if row.n == n]
+            _draw_simulated(ax, rows, methods=CANDIDATES, title=f"trials that nearly always agree, {n} tasks")
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
@@ -120,14 +124,14 @@ def _draw_enumerated(ax: Axes, cells: Sequence[Cell], *, n: int) -> None:
     ax.legend(fontsize=7)
 
 
-def _draw_simulated(ax: Axes, rows: Sequence[Row], *, n: int) -> None:
-    for place, method in enumerate(SHOWN_REPEATED):
+def _draw_simulated(ax: Axes, rows: Sequence[Row], *, methods: Sequence[str], title: str) -> None:
+    for place, method in enumerate(methods):
         values = [row.coverage for row in rows if row.method == method]
         offset = np.linspace(-0.3, 0.3, len(values))
         ax.plot(place + offset, values, marker="o", markersize=3, linestyle="none", label=method)
     ax.axhline(GOAL, color="black", linewidth=0.6, linestyle="--")
-    ax.set_xticks(range(len(SHOWN_REPEATED)), SHOWN_REPEATED, rotation=15)
-    ax.set(ylim=(LOWEST_DRAWN, 1.005), title=f"several trials, {n} tasks: each scenario and design")
+    ax.set_xticks(range(len(methods)), methods, rotation=15)
+    ax.set(ylim=(LOWEST_DRAWN, 1.005), title=title)
     ax.set_ylabel("coverage of a 95 % interval")
 
 
