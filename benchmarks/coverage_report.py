@@ -15,10 +15,12 @@ from matplotlib.figure import Figure
 
 from analysis.statistics.interval_methods import DEFAULT_INTERVAL_REPEATED, DEFAULT_INTERVAL_SINGLE
 from benchmarks.coverage_repeated import NullRow, Row
-from benchmarks.coverage_single import Cell, NullCell
+from benchmarks.coverage_single import TASKS, Cell, NullCell, wrongly_superior
 
 GOAL = 0.94
 MOST_WRONG = 0.04
+# Hardly anybody would call less an effect: the chance of a wrong "superior" falls as it rises.
+SMALL_EFFECT = 0.005
 LOWEST_DRAWN = 0.6
 PARSE: Mapping[object, Callable[[str], object]] = {str: str, int: int, float: float}
 
@@ -94,12 +96,16 @@ def _table(rows: Sequence[Cell] | Sequence[NullCell] | Sequence[Row] | Sequence[
 
 def picture(study: Study) -> str:
     with rc_context({"svg.hashsalt": "evenhand-coverage", "svg.fonttype": "none", "font.size": 8}):
-        figure = Figure(figsize=(9, 7), layout="constrained")
-        axes = figure.subplots(2, 2, sharey="row")
+        figure = Figure(figsize=(9, 10), layout="constrained")
+        axes = figure.subplots(3, 2, sharey="row")
         for ax, n in zip(axes[0], (24, 89), strict=True):
             _draw_enumerated(ax, [cell for cell in study.enumerated if cell.n == n and cell.trials == 1], n=n)
         for ax, n in zip(axes[1], (24, 89), strict=True):
-            _draw_simulated(ax, [row for row in study.simulated if row.n == n], n=n)
+            rows = [row for row in study.simulated if row.n == n]
+            _draw_simulated(ax, rows, methods=SHOWN_REPEATED, title=f"several trials, {n} tasks: scenarios and designs")
+        for ax, n in zip(axes[2], (24, 89), strict=True):
+            rows = [row for row in study.agreeing if row.n == n]
+            _draw_simulated(ax, rows, methods=CANDIDATES, title=f"trials that nearly always agree, {n} tasks")
         out = io.StringIO()
         figure.savefig(out, format="svg", metadata={"Date": None})
     return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
@@ -118,14 +124,14 @@ def _draw_enumerated(ax: Axes, cells: Sequence[Cell], *, n: int) -> None:
     ax.legend(fontsize=7)
 
 
-def _draw_simulated(ax: Axes, rows: Sequence[Row], *, n: int) -> None:
-    for place, method in enumerate(SHOWN_REPEATED):
+def _draw_simulated(ax: Axes, rows: Sequence[Row], *, methods: Sequence[str], title: str) -> None:
+    for place, method in enumerate(methods):
         values = [row.coverage for row in rows if row.method == method]
         offset = np.linspace(-0.3, 0.3, len(values))
         ax.plot(place + offset, values, marker="o", markersize=3, linestyle="none", label=method)
     ax.axhline(GOAL, color="black", linewidth=0.6, linestyle="--")
-    ax.set_xticks(range(len(SHOWN_REPEATED)), SHOWN_REPEATED, rotation=15)
-    ax.set(ylim=(LOWEST_DRAWN, 1.005), title=f"several trials, {n} tasks: each scenario and design")
+    ax.set_xticks(range(len(methods)), methods, rotation=15)
+    ax.set(ylim=(LOWEST_DRAWN, 1.005), title=title)
     ax.set_ylabel("coverage of a 95 % interval")
 
 
@@ -239,19 +245,23 @@ def _decision(study: Study) -> str:
     wider = " and ".join(
         f"{_wider(study, than=rival):+.1f} % against `{rival}`" for rival in CANDIDATES if rival != default
     )
+    superior = " and ".join(
+        f"{wrongly_superior(DEFAULT_INTERVAL_SINGLE, n=n, minimum_effect=SMALL_EFFECT):.2%} ({n} tasks)" for n in TASKS
+    )
     return f"""## What was decided
 
 Three intervals were candidates for several trials. `wrong` counts settings whose one-sided error is above {MOST_WRONG},
 `under` those whose coverage is below {GOAL}; the goal is none of either.
 
 {_candidates(study)}
-- `{default}` is the default. Its mean width in the simulated settings is {wider}. Where trials always agree it
-  is `{DEFAULT_INTERVAL_SINGLE}` itself, and the others are narrower there because they claim too much.
+- `{default}` is the default. Its mean width in the simulated settings is {wider}.
+  Where trials always agree it is `{DEFAULT_INTERVAL_SINGLE}` itself, and the others are narrower there because they
+  claim too much.
 - Its one-sided error, averaged over the grid, is {_mean_wrong(study, default)}.
 - An A/A comparison is called better than zero in at most {null:.2%} of simulated studies of several trials; with equal
   arms at most {_above_zero(study, several=False):.2%} of one-trial studies (`{DEFAULT_INTERVAL_SINGLE}`, enumerated),
   and at most {_above_zero(study, several=True):.2%} of those where several trials always agree. Superior needs the
-  minimum effect too, and is never more.
+  minimum effect too: with one of {SMALL_EFFECT:.1%} two equal arms are called superior in at most {superior}.
 - `pseudo_task_t` and `mj_floor` can still be named by a plan. Where they are wrong too often, the low-discordance
   warning is not always printed: in as few as {_least_warned(study):.1%} of studies of one setting.
 """

@@ -166,6 +166,15 @@ def _sample(gain: int, loss: int, *, n: int, trials: int) -> SuccessSample:
     )
 
 
+def wrongly_superior(method: str, *, n: int, minimum_effect: float) -> float:
+    """Return the greatest chance, over all discordances, that two equal arms are called superior."""
+    low, _ = limits(method, n=n)
+    return max(
+        float(chances(n=n, discordance=discordance, difference=0.0)[low > minimum_effect].sum())
+        for discordance in dict.fromkeys(discordance for discordance, _ in grid())
+    )
+
+
 def type_one(test: str, *, n: int) -> tuple[NullCell, ...]:
     """Return how often the test rejects at 0.05 when both arms are equal."""
     p = np.ones((n + 1, n + 1))

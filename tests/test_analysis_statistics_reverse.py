@@ -163,6 +163,15 @@ def test_wins_that_no_table_has_are_found() -> None:
     assert {check.name for check in audit.checks if check.held is Held.BROKEN} == {"discordance", "table"}
 
 
+@pytest.mark.parametrize(("tasks", "attempts", "what"), [(1_000_000, 5, "pairs of counts"), (100_000, 1, "tables")])
+def test_more_readings_than_can_be_searched_are_refused_by_number(tasks: int, attempts: int, what: str) -> None:
+    study = PrintedStudy(tasks=tasks, attempts=attempts, treatment=percent("50.0"), control=percent("40.0"))
+    with pytest.raises(SampleError, match=f"[0-9]+ {what} fit what is printed, expected at most 500000"):
+        audit_claim(study)
+    counted = [PrintedArm(solved=tasks * attempts // part, percent=None) for part in (2, 4)]
+    assert audit_claim(replace(study, treatment=counted[0], control=counted[1], wins=tasks // 3, losses=0)).checks
+
+
 def test_one_task_has_no_spread_degenerate() -> None:
     study = PrintedStudy(
         tasks=1,

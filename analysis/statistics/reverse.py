@@ -22,6 +22,8 @@ from analysis.statistics.task_squares import Discordant, standard_error_range
 
 # Interval methods differ in width by about this share: t against z, regularised against plain.
 WIDTH_TOLERANCE = 0.10
+# Pairs of counts, or tables, that are searched: more take minutes and gigabytes, and say nothing that helps.
+MOST_READINGS = 500_000
 
 
 class Held(StrEnum):
@@ -190,7 +192,8 @@ def audit_claim(study: PrintedStudy, *, methods: Mapping[str, IntervalMethod] | 
             name those that give the printed interval. None tries none.
 
     Raises:
-        SampleError: A number that no study can have: no task, negative counts, limits that are not in order.
+        SampleError: A number that no study can have: no task, negative counts, limits that are not in order; or more
+            than half a million whole-number readings, which are too many to search.
     """
     _refuse_impossible(study)
     search = _Search(study=study, pairs=None)
@@ -233,6 +236,13 @@ def _refuse_impossible(study: PrintedStudy) -> None:
         raise SampleError(f"interval {study.interval_pp[0]}..{study.interval_pp[1]} is not in order")
 
 
+def _refuse_too_many(readings: int, what: str) -> None:
+    if readings > MOST_READINGS:
+        raise SampleError(
+            f"{readings} {what} fit what is printed, expected at most {MOST_READINGS}; print counts or more digits"
+        )
+
+
 def _counts(arm: PrintedArm, trials: int) -> tuple[int, ...] | None:
     """Return every count that fits what is printed of an arm; None when nothing is printed."""
     if arm.percent is None:
@@ -260,6 +270,7 @@ def _check_arms(search: _Search) -> Step:
     if treatment is None or control is None:
         return _not_printed("arms", search)
     detail = f"{_list(treatment)} and {_list(control)} of {search.trials} trials"
+    _refuse_too_many(len(treatment) * len(control), "pairs of counts")
     return _narrow(search, "arms", tuple(product(treatment, control)), detail=detail)
 
 
@@ -272,6 +283,8 @@ def _check_strata(search: _Search) -> Step:
     counts = [_stratum_counts(stratum, study.attempts) for stratum in study.strata]
     sums = _sums([stratum.treatment for stratum in counts]), _sums([stratum.control for stratum in counts])
     detail = f"strata add up to {_list(sums[0])} and {_list(sums[1])}"
+    if search.pairs is None:
+        _refuse_too_many(len(sums[0]) * len(sums[1]), "pairs of counts")
     pairs = tuple(product(*sums)) if search.pairs is None else search.pairs
     return _narrow(search, "strata", tuple((t, c) for t, c in pairs if t in sums[0] and c in sums[1]), detail=detail)
 
@@ -374,6 +387,7 @@ def _implied_error(study: PrintedStudy) -> float | None:
 
 def _find_tables(search: _Search, methods: Mapping[str, IntervalMethod]) -> tuple[tuple[Table, ...], tuple[str, ...]]:
     """Return every 2x2 table that fits, narrowed to those whose interval some method prints so, and those methods."""
+    _refuse_too_many(sum(len(_gains(search, t, c)) for t, c in search.pairs or ()), "tables")
     tables = [table for t, c in search.pairs or () for table in _tables_of(search, t, c)]
     if search.study.interval_pp is None or not methods:
         return tuple(tables), ()
@@ -388,12 +402,21 @@ def _find_tables(search: _Search, methods: Mapping[str, IntervalMethod]) -> tupl
 def _tables_of(search: _Search, treatment: int, control: int) -> list[Table]:
     """Return every table with these margins, and these wins when they are printed."""
     n = search.study.tasks
-    possible = range(max(0, treatment - control), min(treatment, n - control) + 1)
     tables = [
-        Table(n11=treatment - n10, n10=n10, n01=n10 - treatment + control, n00=n - control - n10) for n10 in possible
+        Table(n11=treatment - n10, n10=n10, n01=n10 - treatment + control, n00=n - control - n10)
+        for n10 in _gains(search, treatment, control)
     ]
     discordant = search.discordant
     return tables if discordant is None else [t for t in tables if (t.n10, t.n01) == discordant.counts]
+
+
+def _gains(search: _Search, treatment: int, control: int) -> range:
+    """Return how many tasks the treatment alone may have solved."""
+    possible = range(max(0, treatment - control), min(treatment, search.study.tasks - control) + 1)
+    if search.discordant is None:
+        return possible
+    wins = search.discordant.wins
+    return range(wins, wins + 1) if wins in possible else range(0)
 
 
 def _gives(method: IntervalMethod, table: Table, study: PrintedStudy) -> bool:
