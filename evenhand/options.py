@@ -1,5 +1,6 @@
 """The only place for options that several verbs share, so that they read the same everywhere."""
 
+import math
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,6 +14,17 @@ from manifests.digest import is_digest
 
 _Decorator = Callable[[Callable[..., Any]], Any]
 WAREHOUSE = Path(".evenhand") / "warehouse.duckdb"
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers without NaN, which lies in every range because it compares with nothing, and infinities."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number, or fail by its text."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
 
 
 def _digest(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:

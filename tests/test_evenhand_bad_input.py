@@ -186,6 +186,11 @@ def test_an_interval_that_does_not_fit_or_does_not_exist(study: Study, capsys: p
         (["compare", "--study", "../x"], "--study"),
         (["demo", "--table", "1,2"], "N11,N10,N01,N00"),
         (["query"], "SQL"),
+        (["power", "plan.toml", "--earlier-se", "nan"], "'nan' is not a finite number"),
+        (["power", "plan.toml", "--cost-per-trial", "inf"], "'inf' is not a finite number"),
+        (["power", "plan.toml", "--shift-sd", "nan"], "'nan' is not a finite number"),
+        (["power", "plan.toml", "--effect", "nan"], "'nan' is not a finite number"),
+        (["scan", "--timeout", "nan", "."], "'nan' is not a finite number"),
         (["audit", "--explain", "nothing"], "nothing"),
     ],
 )

@@ -7,6 +7,7 @@ import click
 
 from evenhand.commands.plan import read_any
 from evenhand.commands.registration import emit, json_option
+from evenhand.options import FiniteRange
 from evenhand.progress import progress
 from manifests.manifest import load_manifest
 from preregistration.plan import Plan, resolve_interval
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 # Typical of Terminal-Bench: two thirds solved, difficulty beta(0.5, 0.25).
 _MEAN, _CORRELATION, _SHIFT_SD = 2 / 3, 4 / 7, 1.0
-_SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+_SHARE = FiniteRange(0, 1, min_open=True, max_open=True)
 _PATH = click.Path(path_type=Path)
 
 
@@ -30,17 +31,13 @@ _PATH = click.Path(path_type=Path)
 @click.option("--from", "earlier", metavar="STUDY", type=_PATH, help="decision.json, a draft folder, or evidence.")
 @click.option("--treatment", metavar="SEL", help="Selector, when STUDY is evidence.")
 @click.option("--control", metavar="SEL", help="Selector, when STUDY is evidence.")
-@click.option(
-    "--earlier-se", type=click.FloatRange(0, 100, min_open=True), metavar="PP", help="A published standard error."
-)
+@click.option("--earlier-se", type=FiniteRange(0, 100, min_open=True), metavar="PP", help="A published standard error.")
 @click.option("--earlier-tasks", type=click.IntRange(2), metavar="N", help="Tasks that it belongs to.")
 @click.option("--effect", type=_SHARE, help="True difference to plan for; default: twice the minimum effect.")
 @click.option("--mean", type=_SHARE, default=_MEAN, show_default="2/3", help="Share solved.")
 @click.option("--correlation", type=_SHARE, default=_CORRELATION, show_default="4/7", help="Of attempts at one task.")
-@click.option(
-    "--shift-sd", type=click.FloatRange(0, 20), default=_SHIFT_SD, show_default=True, help="Task-by-arm logit SD."
-)
-@click.option("--cost-per-trial", type=click.FloatRange(0), metavar="USD", help="Default: STUDY's mean.")
+@click.option("--shift-sd", type=FiniteRange(0, 20), default=_SHIFT_SD, show_default=True, help="Task-by-arm logit SD.")
+@click.option("--cost-per-trial", type=FiniteRange(0), metavar="USD", help="Default: STUDY's mean.")
 @click.option(
     "--replicates", type=click.IntRange(1, 1_000_000), default=1000, show_default=True, help="Studies at each point."
 )

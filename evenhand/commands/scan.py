@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from evenhand.exits import Exit
-from evenhand.options import json_option
+from evenhand.options import FiniteRange, json_option
 
 
 class ScanInputError(Exception):
@@ -27,9 +27,7 @@ class ScanInputError(Exception):
 )
 @click.option("--known", type=click.Path(path_type=Path), help="File of known digests and ids; all others are told.")
 @click.option("--name", "names", multiple=True, help="A name that must not appear; may be repeated.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0.001, max=86_400.0), default=600.0, show_default=True, help="Seconds."
-)
+@click.option("--timeout", type=FiniteRange(min=0.001, max=86_400.0), default=600.0, show_default=True, help="Seconds.")
 @json_option
 def scan(
     *, paths: tuple[Path, ...], profile: str, known: Path | None, names: tuple[str, ...], timeout: float, as_json: bool

@@ -20,7 +20,7 @@ from analysis.timing import (
     gate,
 )
 from evenhand.exits import Exit
-from evenhand.options import json_option
+from evenhand.options import FiniteRange, json_option
 from reports import numbers
 
 SCHEMA = "evenhand-timing-1"
@@ -39,7 +39,7 @@ def _picture(_context: click.Context, _parameter: click.Parameter, value: Path |
 @click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--max-residual-pct",
-    type=click.FloatRange(min=0, max=100),
+    type=FiniteRange(min=0, max=100),
     default=DEFAULT_MAX_RESIDUAL_PCT,
     show_default=True,
     help="Bound on each turn's residual, percent of its duration, on either side.",
