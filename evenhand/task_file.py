@@ -3,6 +3,7 @@
 A fault names line, field, what was found and what is expected. Keys that nobody knows are refused.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -34,6 +35,10 @@ CRITERIA = {
     "json_check": ("path", "at", "equals", "stop_when_passed"),
     "skill_triggered": ("skill", "stop_when_passed"),
 }
+
+
+LONGEST_NAME = 200
+LONGEST_S = 366 * 24 * 3600
 
 
 class TaskFileError(YamlFileError):
@@ -78,6 +83,8 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
     task_id = reader.text(found, "", "task_id")
     if task_id and (task_id.startswith("/") or ".." in PurePosixPath(task_id).parts):
         reader.fault("task_id", task_id, "a name that leads nowhere else")
+    elif task_id and not _is_folder(task_id):
+        reader.fault("task_id", task_id, f"a name of printable letters, at most {LONGEST_NAME} bytes between slashes")
     return (
         None
         if limits is None
@@ -97,6 +104,11 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
             plugins=_plugins(reader, found.get("plugins", []), folder=folder),
         )
     )
+
+
+def _is_folder(task_id: str) -> bool:
+    parts = PurePosixPath(task_id).parts
+    return bool(parts) and task_id.isprintable() and all(len(part.encode()) <= LONGEST_NAME for part in parts)
 
 
 def _optional(reader: _Reader, found: dict[str, object], key: str) -> str | None:
@@ -140,6 +152,9 @@ def _plugin(reader: _Reader, item: object, place: str, *, folder: Path) -> Path 
         return inspect_plugin(folder / path).root if path.parts else None
     except PluginError as fault:
         reader.fault(f"{place}.path", f"{path}, {fault.found}", fault.expected)
+        return None
+    except OSError as fault:
+        reader.fault(f"{place}.path", str(path), f"a folder that can be opened ({type(fault).__name__})")
         return None
 
 
@@ -220,21 +235,35 @@ def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Crite
     if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 255:
         reader.fault(f"{place}exit_code", code, "a whole number from 0 to 255")
         code = 0
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
-        reader.fault(f"{place}timeout", timeout, "a positive number of seconds")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S:
+        reader.fault(f"{place}timeout", timeout, f"a positive number of seconds, at most {LONGEST_S}")
         timeout = 60
     return RunCommand(command=reader.text(found, place, "command"), exit_code=code, timeout_s=float(timeout))
 
 
 def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
     at = found.get("at", [])
-    if not isinstance(at, list) or not all(isinstance(step, str | int) and not isinstance(step, bool) for step in at):
-        reader.fault(f"{place}at", at, "a list of keys and positions")
+    if not isinstance(at, list) or not all(_is_step(step) for step in at):
+        reader.fault(f"{place}at", at, "a list of keys and of positions from 0")
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
+    elif not _is_json(found["equals"]):
+        reader.fault(f"{place}equals", found["equals"], "a value that JSON knows, a date in quotes")
     armed = _armed(reader, found, place)
     return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
+
+
+def _is_step(step: object) -> bool:
+    return isinstance(step, str) or (isinstance(step, int) and not isinstance(step, bool) and step >= 0)
+
+
+def _is_json(value: object) -> bool:
+    try:
+        json.dumps(value, allow_nan=False, sort_keys=True)
+    except (RecursionError, TypeError, ValueError):
+        return False
+    return True
 
 
 def _skill_triggered(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
