@@ -27,7 +27,7 @@ from harness.tasks.early import Watcher
 from harness.tasks.findings import budget_findings, early_findings, turn_findings
 from harness.tasks.grading import UNGRADED, Evidence, Grade
 from harness.tasks.grading import grade as grade_work
-from harness.tasks.sandbox import CommandError, LineTimeoutError
+from harness.tasks.sandbox import CommandError, LineTimeoutError, StoppedError
 from harness.tasks.task import Task
 
 _LINE_TIMEOUT_S = 300.0
@@ -200,19 +200,26 @@ def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroun
     zero_ns = around.monotonic_ns()
     # A plugin that cannot be delivered is refused before anything is started.
     plugins = inspect_plugins(request.plugins)
-    with place_of(task.image, request) as place:
+    with place_of(task.image, request, stop=around.stop) as place:
         noting = _Noting(program, place)
-        built = _first_failing(task.pre_run, request, place) is None
+        stopped, failed = _prepared(task, request, place)
+        built = stopped or failed is None
         begun_ns = around.monotonic_ns()
         cap, asks = DEFAULT_CAPS[program.harness], [_ask(task, request, prompt=prompt) for prompt in task.turns]
         watcher = Watcher(task.armed(), lambda check: passes(check, request.workdir, environment={}))
-        found = run_turns(noting, asks if built else [], limits=task.limits, cap=cap, around=around, watch=watcher)
+        found = run_turns(
+            noting, asks if built and not stopped else [], limits=task.limits, cap=cap, around=around, watch=watcher
+        )
         place.clear()
         over_ns = around.monotonic_ns()
         grade = UNGRADED
-        if built and not found.happened and not found.interrupted:
+        if built and not found.happened and not found.interrupted and not stopped:
             loaded = frozenset(name for plugin in plugins for name in plugin.skills)
-            grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
+            try:
+                grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
+            except StoppedError:
+                stopped = True
+        found = replace(found, interrupted=found.interrupted or stopped)
         end_ns = around.monotonic_ns()
     return _Made(
         noting=noting,
@@ -238,6 +245,14 @@ def _ask(task: Task, request: TurnRequest, *, prompt: str) -> Ask:
 
 def _stopped(found: AttemptTurns) -> bool:
     return any(turn.record.status is EndStatus.STOPPED_EARLY for turn in found.turns)
+
+
+def _prepared(task: Task, request: TurnRequest, place: Place) -> tuple[bool, int | None]:
+    """Run the lines before the first turn; return whether a stop ended them, and which of them failed."""
+    try:
+        return False, _first_failing(task.pre_run, request, place)
+    except StoppedError:
+        return True, None
 
 
 def _first_failing(lines: tuple[str, ...], request: TurnRequest, place: Place) -> int | None:

@@ -16,7 +16,7 @@ from typing import Protocol
 from harness.launch import Launch, TurnRequest
 from harness.programs.locate import cache_folder
 from harness.programs.program import LaunchError
-from harness.tasks.sandbox import SHELL, CommandError, LineTimeoutError, run_command, run_line
+from harness.tasks.sandbox import SHELL, CommandError, LineTimeoutError, Stop, never, run_command, run_line
 
 ENGINES = ("docker", "podman")
 # What the engine's own command needs of the caller; the container gets none of it.
@@ -43,8 +43,15 @@ class Place(Protocol):
         """End what a program left in this place."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Bare:
-    """This machine: the supervisor itself leaves nothing."""
+    """This machine: the supervisor itself leaves nothing.
+
+    Attributes:
+        stop: Asked while a line runs; True ends it.
+    """
+
+    stop: Stop = never
 
     def run_line(self, line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
         """Run a line.
@@ -52,8 +59,9 @@ class Bare:
         Raises:
             CommandError: When the shell cannot be started.
             LineTimeoutError: When it takes longer.
+            StoppedError: When the runner is told to stop.
         """
-        return run_line(line, folder, environment=environment, timeout_s=timeout_s)
+        return run_line(line, folder, environment=environment, timeout_s=timeout_s, stop=self.stop)
 
     def placed(self, launch: Launch) -> Launch:
         """Return the launch as it is."""
@@ -72,12 +80,14 @@ class Container:
         name: Its name.
         client: Environment of the engine's command.
         folder: Folder that the engine's command runs in.
+        stop: Asked while a line runs; True ends it.
     """
 
     engine: str
     name: str
     client: Mapping[str, str]
     folder: Path
+    stop: Stop = never
 
     def run_line(self, line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
         """Run a line in the container; what it left there ends with it.
@@ -85,9 +95,11 @@ class Container:
         Raises:
             CommandError: When the engine cannot be started.
             LineTimeoutError: When it takes longer.
+            StoppedError: When the runner is told to stop.
         """
+        argv = (self.engine, *self._exec(folder, environment), SHELL, "-c", line)
         try:
-            return self._engine(*self._exec(folder, environment), SHELL, "-c", line, timeout_s=timeout_s)
+            return run_command(argv, self.folder, environment=self.client, timeout_s=timeout_s, stop=self.stop)
         finally:
             self.clear()
 
@@ -130,19 +142,19 @@ class Container:
 
 
 @contextmanager
-def place_of(image: str | None, request: TurnRequest) -> Iterator[Place]:
+def place_of(image: str | None, request: TurnRequest, *, stop: Stop = never) -> Iterator[Place]:
     """Give the place of an attempt: this machine, or a container that lives as long as the attempt.
 
     Raises:
         LaunchError: When there is no engine, or it does not start the image.
     """
     if image is None:
-        yield Bare()
+        yield Bare(stop=stop)
         return
     engine = find_engine(image, request.environment)
     client = {name: request.environment[name] for name in CLIENT if name in request.environment}
     name = f"evenhand-{request.workdir.parent.name}"
-    container = Container(engine=engine, name=name, client=client, folder=request.workdir)
+    container = Container(engine=engine, name=name, client=client, folder=request.workdir, stop=stop)
     programs = cache_folder(request.environment)
     shared = [f"{path}:{path}:ro" for path in (programs, _DRIVERS, *request.plugins) if path.is_dir()]
     own = [f"{path}:{path}" for path in (request.workdir, request.home)]

@@ -1,22 +1,33 @@
 """The only place that makes the folder an attempt works in and runs shell lines there."""
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from harness.clock import Stamp
 from harness.launch import Launch, Prompt
-from harness.process import StartError, start
+from harness.process import Child, Exit, StartError, start
 
 SHELL = "/bin/sh"
+Stop = Callable[[], bool]
+_TICK_S = 0.1
 # The line's words are an argument and no part of the script, so its output is dropped whatever it holds.
 _QUIET = 'exec /bin/sh -c "$1" >/dev/null 2>&1 </dev/null'
 
 
+def never() -> bool:
+    """Say that nobody wants a stop."""
+    return False
+
+
 class CommandError(Exception):
     """A shell line of a task could not be run."""
+
+
+class StoppedError(Exception):
+    """The runner was told to stop while a shell line of a task ran; nothing of it is left."""
 
 
 class LineTimeoutError(Exception):
@@ -46,7 +57,7 @@ def fresh_sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def run_line(line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
+def run_line(line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float, stop: Stop = never) -> int:
     """Run a shell line in a folder and return its exit code; its output is not kept, and nothing of it goes on.
 
     What the line started ends with it, in whatever session it is: a line is kept like a program is.
@@ -54,16 +65,21 @@ def run_line(line: str, folder: Path, *, environment: Mapping[str, str], timeout
     Raises:
         CommandError: When the shell cannot be started.
         LineTimeoutError: When it takes longer.
+        StoppedError: When `stop`, asked again and again, says so.
     """
-    return run_command((SHELL, "-c", _QUIET, SHELL, line), folder, environment=environment, timeout_s=timeout_s)
+    argv = (SHELL, "-c", _QUIET, SHELL, line)
+    return run_command(argv, folder, environment=environment, timeout_s=timeout_s, stop=stop)
 
 
-def run_command(argv: tuple[str, ...], folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
+def run_command(
+    argv: tuple[str, ...], folder: Path, *, environment: Mapping[str, str], timeout_s: float, stop: Stop = never
+) -> int:
     """Run an absolute program as `run_line` runs a line, with its output dropped.
 
     Raises:
         CommandError: When it cannot be started.
         LineTimeoutError: When it takes longer.
+        StoppedError: When `stop`, asked again and again, says so.
     """
     launch = Launch(argv=argv, env=dict(environment), cwd=folder, conversation=Prompt(""))
     try:
@@ -72,9 +88,21 @@ def run_command(argv: tuple[str, ...], folder: Path, *, environment: Mapping[str
     except StartError as fault:
         raise CommandError(f"{Path(argv[0]).name} cannot be started") from fault
     try:
-        found = child.wait(timeout_s)
+        found = _waited(child, timeout_s, stop)
+    except KeyboardInterrupt as fault:
+        raise StoppedError("a line was interrupted") from fault
     finally:
         child.sweep()
     if found is None:
         raise LineTimeoutError(f"a line took longer than {timeout_s:g} s")
     return found.code
+
+
+def _waited(child: Child, timeout_s: float, stop: Stop) -> Exit | None:
+    """Wait for a line's end; None when it takes longer."""
+    left_s = timeout_s
+    while (found := child.wait(min(_TICK_S, left_s))) is None and left_s > _TICK_S:
+        if stop():
+            raise StoppedError("the runner was told to stop while a line ran")
+        left_s -= _TICK_S
+    return found
