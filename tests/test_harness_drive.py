@@ -150,6 +150,7 @@ def test_l1_the_event_that_reaches_the_cap_is_handled_whole_and_the_next_is_neve
     assert turn.record.status is EndStatus.MAX_TURNS_EXHAUSTED
     assert len(turn.record.messages) == 2
     assert turn.record.summary.unknown == ()
+    assert turn.crash is None
 
 
 @pytest.mark.parametrize(("calls", "resolved"), [(1, 1), (3, 3)])
