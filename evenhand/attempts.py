@@ -22,6 +22,7 @@ from harness.experiment.running import Make, Outcome, Planned, State
 from harness.launch import TurnRequest
 from harness.programs.program import LaunchError
 from harness.programs.registry import PROGRAMS
+from harness.redaction import redacted
 from harness.tasks.attempt import Attempt, Labels, make_attempt
 from harness.tasks.sandbox import Sandbox, fresh_sandbox
 
@@ -154,7 +155,8 @@ class Notes:
 
     def hear(self, outcome: Outcome) -> None:
         """Say what is new about an attempt."""
-        for note in _notes(outcome):
+        secrets = frozenset() if outcome.made is None else outcome.made.secrets
+        for note in (str(redacted(note, secrets)) for note in _notes(outcome)):
             if note not in self._said:
                 self._said.add(note)
                 self._tell(note)

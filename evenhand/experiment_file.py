@@ -13,7 +13,7 @@ import yaml
 from analysis.evidence.values import short_name
 from evenhand.experiment import Arm, Experiment
 from evenhand.task_file import TaskFileError, parse_task
-from evenhand.yaml_fields import Reader, YamlFileError, YamlUnreadableError, named, parse_mapping, read_text
+from evenhand.yaml_fields import NO_YAML, Reader, YamlFileError, YamlUnreadableError, named, parse_mapping, read_text
 from harness.kinds import Harness
 from harness.launch import Route
 from harness.prices import Prices
@@ -48,7 +48,7 @@ def is_experiment(text: str) -> bool:
     """Tell an experiment file from a task file; what is neither counts as a task file."""
     try:
         found: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError):
+    except NO_YAML:
         return False
     return isinstance(found, dict) and bool({"arms", "study", "tasks"} & found.keys())
 

@@ -42,6 +42,7 @@ CRITERIA = {
 _TASK_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,127}){0,7}")
 # No sign first, so that it is no option of the engine's.
 _IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@+-]{0,511}")
+LONGEST_S = 366 * 24 * 3600
 
 
 class TaskFileError(YamlFileError):
@@ -85,7 +86,7 @@ def _task(reader: _Reader, found: dict[str, object], *, folder: Path) -> Task | 
     limits = _limits(reader, found.get("run_limits", {}))
     task_id = reader.text(found, "", "task_id")
     if task_id and _TASK_ID.fullmatch(task_id) is None:
-        expected = "at most 8 names joined by /, each of letters, digits and . _ -, at most 128, no sign first"
+        expected = "a name: at most 8 parts joined by /, each of letters, digits and . _ -, at most 128, no sign first"
         reader.fault("task_id", task_id, expected)
     return (
         None
@@ -156,6 +157,9 @@ def _plugin(reader: _Reader, item: object, place: str, *, folder: Path) -> Path 
         return inspect_plugin(folder / path).root if path.parts else None
     except PluginError as fault:
         reader.fault(f"{place}.path", f"{path}, {fault.found}", fault.expected)
+        return None
+    except OSError as fault:
+        reader.fault(f"{place}.path", str(path), f"a folder that can be opened ({type(fault).__name__})")
         return None
 
 
@@ -236,29 +240,33 @@ def _run_command(reader: _Reader, found: dict[str, object], place: str) -> Crite
     if isinstance(code, bool) or not isinstance(code, int) or not 0 <= code <= 255:
         reader.fault(f"{place}exit_code", code, "a whole number from 0 to 255")
         code = 0
-    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout < float("inf"):
-        reader.fault(f"{place}timeout", timeout, "a positive number of seconds")
+    if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 < timeout <= LONGEST_S:
+        reader.fault(f"{place}timeout", timeout, f"a positive number of seconds, at most {LONGEST_S}")
         timeout = 60
     return RunCommand(command=reader.text(found, place, "command"), exit_code=code, timeout_s=float(timeout))
 
 
 def _json_check(reader: _Reader, found: dict[str, object], place: str) -> Criterion:
     at = found.get("at", [])
-    if not isinstance(at, list) or not all(isinstance(step, str | int) and not isinstance(step, bool) for step in at):
-        reader.fault(f"{place}at", at, "a list of keys and positions")
+    if not isinstance(at, list) or not all(_is_step(step) for step in at):
+        reader.fault(f"{place}at", at, "a list of keys and of positions from 0")
         at = []
     if "equals" not in found:
         reader.fault(f"{place}equals", "nothing", "the value that passes")
     elif not _is_json(found["equals"]):
-        reader.fault(f"{place}equals", found["equals"], "a value that JSON has; quote what is a text")
+        reader.fault(f"{place}equals", found["equals"], "a value that JSON knows, a date in quotes")
     armed = _armed(reader, found, place)
     return JsonCheck(path=reader.path(found, place), at=tuple(at), equals=found.get("equals"), armed=armed)
 
 
+def _is_step(step: object) -> bool:
+    return isinstance(step, str) or (isinstance(step, int) and not isinstance(step, bool) and step >= 0)
+
+
 def _is_json(value: object) -> bool:
     try:
-        json.dumps(value, allow_nan=False)
-    except (TypeError, ValueError, RecursionError):
+        json.dumps(value, allow_nan=False, sort_keys=True)
+    except (RecursionError, TypeError, ValueError):
         return False
     return True
 

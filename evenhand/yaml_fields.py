@@ -11,6 +11,13 @@ from typing import Any
 
 import yaml
 
+# Explicit tags make the constructor raise what it does not promise.
+NO_YAML = (yaml.YAMLError, ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+LONGEST_NUMBER = 64
+# No task or experiment that a person writes comes near it.
+LARGEST_BYTES = 4 * 1024 * 1024
+_MOST_TOLD = 200
+
 
 class YamlFileError(ValueError):
     """A file does not follow its schema; the message holds every fault, one a line."""
@@ -18,12 +25,6 @@ class YamlFileError(ValueError):
 
 class YamlUnreadableError(Exception):
     """A file is missing, is no file, is too large, or is no text."""
-
-
-# No task or experiment that a person writes comes near it.
-LARGEST_BYTES = 4 * 1024 * 1024
-_SHOWN = 120
-_NOT_PLAIN = "a text without NUL and without half a surrogate pair"
 
 
 @dataclass(slots=True)
@@ -43,7 +44,9 @@ class Reader:
     def fault(self, place: str, found: object, expected: str) -> None:
         """Note that a field is not as expected."""
         line = self.lines.get(place) or self.lines.get(place.rpartition(".")[0]) or 1
-        self.faults.append((line, f"{self.name}:{line}: {place}: found {_shown(found)}, expected {expected}"))
+        said = repr(found)
+        said = said if len(said) <= _MOST_TOLD else f"{said[:_MOST_TOLD]}… ({len(said)} characters)"
+        self.faults.append((line, f"{self.name}:{line}: {place}: found {said}, expected {expected}"))
 
     def known(self, found: dict[str, object], place: str, keys: tuple[str, ...]) -> None:
         """Note every key that nobody knows."""
@@ -55,8 +58,6 @@ class Reader:
         """Return a text; a fault, and "", when it is none or blank."""
         value = found.get(key)
         if isinstance(value, str) and value.strip():
-            if not _is_plain(value):
-                self.fault(f"{place}{key}", value, _NOT_PLAIN)
             return value
         self.fault(f"{place}{key}", value, "a text that is not empty")
         return ""
@@ -65,8 +66,6 @@ class Reader:
         """Return a list of texts, empty when it is absent; a fault when it is none."""
         value = found.get(key, [])
         if isinstance(value, list) and all(isinstance(item, str) and item.strip() for item in value):
-            if not all(map(_is_plain, value)):
-                self.fault(key, value, _NOT_PLAIN)
             return tuple(value)
         self.fault(key, value, "a list of texts")
         return ()
@@ -112,6 +111,8 @@ def read_text(path: Path, *, error: type[YamlUnreadableError] = YamlUnreadableEr
     except OSError as fault:
         said = fault.strerror or type(fault).__name__
         raise error(f"{path.name} cannot be read: {said}; expected a YAML file") from fault
+    except ValueError as fault:
+        raise error(f"{path.name!r} is a name that no file can have; expected a YAML file") from fault
 
 
 def parse_mapping(
@@ -131,33 +132,30 @@ def parse_mapping(
         YamlFileError: Of the kind given, when it is no YAML or no mapping.
     """
     try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        found: object = yaml.safe_load(text)
-    except (yaml.YAMLError, RecursionError, ValueError) as fault:
+        alias = _first_alias(text)
+        node = None if alias is not None else yaml.compose(text, Loader=yaml.SafeLoader)
+        found = None if alias is not None else yaml.safe_load(text)
+    except NO_YAML as fault:
         mark: Any = getattr(fault, "problem_mark", None)
         line = 1 if mark is None else mark.line + 1
         raise error(f"{name}:{line}: found no YAML that can be read, expected a mapping") from fault
-    if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(text, Loader=yaml.SafeLoader)):
-        raise error(f"{name}:1: found a reference (&name, *name), expected every value where it stands")
+    if alias is not None:
+        raise error(f"{name}:{alias}: found an alias, expected every value written out where it stands")
     if not isinstance(found, dict):
         raise error(f"{name}:1: found {type(found).__name__}, expected a mapping with {expected}")
     reader = Reader(name=name, lines={})
-    for place, line in _lines(node, ""):
+    unfit: dict[str, tuple[str, str]] = {}
+    for place, line, wrong in _lines(node, ""):
         first, reader.lines[place] = reader.lines.get(place), line
         if first is not None:
             reader.fault(place, "the key a second time", f"it once; it stands in line {first} too")
+        unfit.update({} if wrong is None else {place: wrong})
+    for place, (what, wanted) in unfit.items():
+        reader.fault(place, what, wanted)
+    if unfit:
+        # Nobody looks further at what would break every later look.
+        raise error(reader.told())
     return reader, named(found)
-
-
-def _is_plain(text: str) -> bool:
-    """Tell whether a text can be written: half a surrogate pair and NUL go into no file, argument or pipe."""
-    return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _shown(found: object) -> str:
-    """Return a value as a fault may show it: on one line, and not at length."""
-    said = repr(found)
-    return said if len(said) <= _SHOWN else f"{said[:_SHOWN]}… ({len(said)} characters)"
 
 
 def named(found: dict[object, object]) -> dict[str, object]:
@@ -165,15 +163,32 @@ def named(found: dict[object, object]) -> dict[str, object]:
     return {str(key): value for key, value in found.items()}
 
 
-def _lines(node: Any, place: str) -> Iterator[tuple[str, int]]:
-    """Yield each field's place and its line, from 1."""
+def _first_alias(text: str) -> int | None:
+    """Return the line of the first alias; a few of them can stand for more than any memory holds, or for themselves."""
+    events = yaml.parse(text, Loader=yaml.SafeLoader)
+    return next((event.start_mark.line + 1 for event in events if isinstance(event, yaml.AliasEvent)), None)
+
+
+def _unfit(node: Any) -> tuple[str, str] | None:
+    """Return what is found and expected where a value can be written to no file or is no number of any use."""
+    if not isinstance(node, yaml.ScalarNode):
+        return None
+    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in node.value):
+        return "a NUL or half a character", "a text that a file can hold"
+    if node.tag == "tag:yaml.org,2002:int" and len(node.value) > LONGEST_NUMBER:
+        return f"a number of {len(node.value)} characters", f"one of at most {LONGEST_NUMBER}"
+    return None
+
+
+def _lines(node: Any, place: str) -> Iterator[tuple[str, int, tuple[str, str] | None]]:
+    """Yield each field's place and its line, from 1, and what is wrong with its value as such."""
     if isinstance(node, yaml.MappingNode):
         for key, value in node.value:
             here = f"{place}.{key.value}" if place else str(key.value)
-            yield here, key.start_mark.line + 1
+            yield here, key.start_mark.line + 1, _unfit(value)
             yield from _lines(value, here)
     if isinstance(node, yaml.SequenceNode):
         for index, value in enumerate(node.value):
             here = f"{place}[{index}]"
-            yield here, value.start_mark.line + 1
+            yield here, value.start_mark.line + 1, _unfit(value)
             yield from _lines(value, here)

@@ -180,7 +180,7 @@ def test_a_skill_check_is_read_and_needs_its_skill() -> None:
 def test_a_task_is_called_as_its_evidence_is_going_to_be(task_id: str) -> None:
     (fault,) = faults(f'task_id: "{task_id}"\nprompt: x\n')
     assert fault.startswith("t.yaml:1: task_id: found ")
-    assert "expected at most 8 names joined by /" in fault
+    assert "expected a name: at most 8 parts joined by /" in fault
 
 
 @pytest.mark.parametrize("image", ["--privileged", "-v", "a b", "a;b"])
@@ -194,7 +194,7 @@ def test_an_image_is_no_option_of_the_engine(image: str) -> None:
 def test_a_text_that_cannot_be_written_is_refused(field: str, text: str) -> None:
     value = f'"{text}"'
     (fault,) = faults(f"task_id: t\n{field.format(value)}\n")
-    assert "expected a text without NUL and without half a surrogate pair" in fault
+    assert "expected a text that a file can hold" in fault
 
 
 @pytest.mark.parametrize("value", ["2020-01-01", ".nan", "!!set {a}"])
@@ -205,7 +205,8 @@ def test_a_value_that_json_lacks_is_nothing_to_compare_with(value: str) -> None:
 
 @pytest.mark.parametrize("text", ["task_id: &x [*x]\nprompt: y\n", "a: &a [b]\ntask_id: t\nprompt: x\nturns: *a\n"])
 def test_references_are_refused_before_anything_is_made_of_them(text: str) -> None:
-    assert faults(text) == ["t.yaml:1: found a reference (&name, *name), expected every value where it stands"]
+    (fault,) = faults(text)
+    assert fault.endswith("found an alias, expected every value written out where it stands")
 
 
 def test_a_value_is_not_shown_at_length() -> None:

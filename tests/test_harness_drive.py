@@ -4,9 +4,8 @@ import json
 import os
 import signal
 import sys
-import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,7 @@ import pytest
 from harness.caps import CapMeter, CapPolicy, CapUnit
 from harness.clock import stamp_of_ms
 from harness.drive import DrivenTurn, TurnLimits, _said_after, drive_turn
-from harness.events import Event, ToolStart
+from harness.events import Event, ToolStart, TurnEnd
 from harness.facts import CONTRACT_CAPS, DEFAULT_CAPS
 from harness.kinds import EndStatus, Harness, ToolStatus
 from harness.launch import Launch, Prompt
@@ -38,6 +37,8 @@ STEP: list[Row] = [
     [3, "tool_end", "t"],
     [4, "turn_end"],
 ]
+# A limit far beyond what a busy machine takes to print a few lines, and a leap beyond that limit.
+FAR_S, LEAP_NS = 300.0, 400 * 10**9
 UNCAPPED = DEFAULT_CAPS[Harness.PI]
 
 
@@ -68,8 +69,17 @@ def drive(
     max_turns: int | None = None,
     limits: TurnLimits | None = None,
     watch: object = None,
+    late_at: Callable[[Event], bool] | None = None,
 ) -> DrivenTurn:
-    """Run a fake pi that prints lines."""
+    """Run a fake pi that prints lines; the clock leaps beyond any limit at the event that `late_at` names."""
+    leap_ns = 0
+
+    def leaps(event: Event) -> bool:
+        nonlocal leap_ns
+        assert late_at is not None
+        leap_ns += LEAP_NS if late_at(event) else 0
+        return False
+
     script = folder / "script.json"
     script.write_text(json.dumps([[pause_s, line] for line in lines]), encoding="utf-8")
     launch = Launch(
@@ -78,16 +88,29 @@ def drive(
         cwd=folder,
         conversation=Prompt("do it"),
     )
+    watch = watch if late_at is None else leaps
     assert watch is None or callable(watch)
     return drive_turn(
         Harness.PI,
         launch,
         meter=CapMeter(cap, limit=max_turns),
         wall_us=lambda: time.time_ns() // 1000,
-        monotonic_ns=time.monotonic_ns,
+        monotonic_ns=lambda: time.monotonic_ns() + leap_ns,
         limits=limits,
         watch=watch,
     )
+
+
+def nth(number: int, kind: type[Event]) -> Callable[[Event], bool]:
+    """Return what is true of the event that is the n-th of its kind."""
+    seen = 0
+
+    def is_it(event: Event) -> bool:
+        nonlocal seen
+        seen += isinstance(event, kind)
+        return seen == number and isinstance(event, kind)
+
+    return is_it
 
 
 def test_a_turn_runs_to_its_terminal_event_and_adds_up(tmp_path: Path) -> None:
@@ -129,6 +152,7 @@ def test_l1_the_event_that_reaches_the_cap_is_handled_whole_and_the_next_is_neve
     assert turn.record.status is EndStatus.MAX_TURNS_EXHAUSTED
     assert len(turn.record.messages) == 2
     assert turn.record.summary.unknown == ()
+    assert turn.crash is None
 
 
 @pytest.mark.parametrize(("calls", "resolved"), [(1, 1), (3, 3)])
@@ -151,7 +175,10 @@ def test_l3_a_turn_that_ends_at_its_cap_by_itself_is_not_exhausted(tmp_path: Pat
 
 
 def test_l6_a_call_in_flight_at_the_cut_is_unresolved_and_unbounded(tmp_path: Path) -> None:
-    turn = drive(tmp_path, [*pi(1), *pi(2)[:3]], then="time.sleep(600)", limits=TurnLimits(timeout_s=0.7, grace_s=0.2))
+    limits = TurnLimits(timeout_s=FAR_S, grace_s=0.2)
+    lines = [*pi(1), *pi(2)[:3]]
+    turn = drive(tmp_path, lines, then="time.sleep(600)", limits=limits, late_at=nth(2, ToolStart))
+    assert turn.record.status is EndStatus.TIMEOUT
     calls = {call.call_id: call for call in turn.record.calls}
     assert calls["t1"].status is ToolStatus.OK
     assert calls["t2"].status is ToolStatus.UNRESOLVED
@@ -170,10 +197,11 @@ def test_l7_a_deliberate_stop_outranks_the_cap_and_a_crash(tmp_path: Path) -> No
 
 
 def test_l8_a_timeout_keeps_the_partial_record_and_says_the_overshoot(tmp_path: Path) -> None:
-    turn = drive(tmp_path, pi(1), then="time.sleep(600)", limits=TurnLimits(timeout_s=0.7))
+    turn = drive(tmp_path, pi(1), then="time.sleep(600)", limits=TurnLimits(timeout_s=FAR_S), late_at=nth(1, TurnEnd))
     assert turn.record.status is EndStatus.TIMEOUT
     assert len(turn.record.messages) == 1
     assert turn.overshoot_us is not None
+    assert LEAP_NS // 1000 > turn.overshoot_us > LEAP_NS // 1000 - round(FAR_S * 1e6)
     assert turn.crash is None
 
 
@@ -181,10 +209,12 @@ def test_l10_and_l12_nothing_survives_a_program_that_ignores_the_polite_request(
     then = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "tool = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"
-        "open('tool', 'w').write(str(tool.pid))\n"
+        "with open('tool', 'w') as file: file.write(str(tool.pid))\n"
+        f"for line in {pi(2)!r}: print(line, flush=True)\n"
         "time.sleep(600)"
     )
-    turn = drive(tmp_path, pi(1), then=then, limits=TurnLimits(timeout_s=2.0, grace_s=0.3))
+    limits = TurnLimits(timeout_s=FAR_S, grace_s=0.3)
+    turn = drive(tmp_path, pi(1), then=then, limits=limits, late_at=nth(2, TurnEnd))
     assert turn.record.status is EndStatus.TIMEOUT
     assert turn.exit_code == -signal.SIGKILL
     assert turn.swept == 1
@@ -239,11 +269,17 @@ def test_l15_a_step_of_the_wall_clock_moves_no_limit(tmp_path: Path) -> None:
 def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> None:
     # A runner of tests that was started in the background ignores the signal.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    turn = drive(tmp_path, pi(1), then="time.sleep(600)", limits=TurnLimits(timeout_s=60, grace_s=0.3))
-    timer.join()
-    signal.signal(signal.SIGINT, before)
+    at_the_end = nth(1, TurnEnd)
+
+    def ctrl_c(event: Event) -> bool:
+        if at_the_end(event):
+            os.kill(os.getpid(), signal.SIGINT)
+        return False
+
+    try:
+        turn = drive(tmp_path, pi(1), then="time.sleep(600)", limits=TurnLimits(grace_s=0.3), watch=ctrl_c)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert turn.interrupted
     assert turn.record.status is EndStatus.CRASHED
     assert len(turn.record.messages) == 1
@@ -266,6 +302,7 @@ def test_a_turn_with_a_flood_of_errors_a_giant_line_and_no_last_line_feed_comple
 def test_both_counters_are_recorded_although_the_turn_is_cut(tmp_path: Path) -> None:
     capped = drive(tmp_path, [*pi(1), *pi(2), *pi(3, last=True)], max_turns=2)
     assert (capped.record.summary.model_calls, capped.record.summary.tool_calls) == (2, 2)
-    late = drive(tmp_path, [*pi(1), *pi(2)], then="time.sleep(60)", limits=TurnLimits(timeout_s=1.5, grace_s=0.2))
+    limits = TurnLimits(timeout_s=FAR_S, grace_s=0.2)
+    late = drive(tmp_path, [*pi(1), *pi(2)], then="time.sleep(600)", limits=limits, late_at=nth(2, TurnEnd))
     assert late.record.status is EndStatus.TIMEOUT
     assert (late.record.summary.model_calls, late.record.summary.tool_calls) == (2, 2)

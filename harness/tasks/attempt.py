@@ -27,7 +27,7 @@ from harness.tasks.early import Watcher
 from harness.tasks.findings import budget_findings, early_findings, turn_findings
 from harness.tasks.grading import UNGRADED, Evidence, Grade
 from harness.tasks.grading import grade as grade_work
-from harness.tasks.sandbox import CommandError, LineStoppedError, LineTimeoutError
+from harness.tasks.sandbox import CommandError, LineTimeoutError, StoppedError
 from harness.tasks.task import Task
 
 _LINE_TIMEOUT_S = 300.0
@@ -209,7 +209,7 @@ def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroun
         noting, undecided = _Noting(program, place), False
         try:
             built = _first_failing(task.pre_run, request, place) is None
-        except LineStoppedError:
+        except StoppedError:
             built = undecided = True
         begun_ns = around.monotonic_ns()
         cap, asks = DEFAULT_CAPS[program.harness], [_ask(task, request, prompt=prompt) for prompt in task.turns]
@@ -224,7 +224,7 @@ def _make(program: Program, task: Task, request: TurnRequest, *, around: Surroun
             loaded = frozenset(name for plugin in plugins for name in plugin.skills)
             try:
                 grade = _grade(task, request, harness=program.harness, found=found, place=place, loaded=loaded)
-            except LineStoppedError:
+            except StoppedError:
                 undecided = True
         end_ns = around.monotonic_ns()
     return _Made(

@@ -6,7 +6,7 @@ image. The network is this machine's, as without an image.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Protocol
 from harness.launch import Launch, TurnRequest
 from harness.programs.locate import cache_folder
 from harness.programs.program import LaunchError
-from harness.tasks.sandbox import SHELL, CommandError, LineTimeoutError, run_command, run_line
+from harness.tasks.sandbox import SHELL, CommandError, LineTimeoutError, Stop, never, run_command, run_line
 
 ENGINES = ("docker", "podman")
 # What the engine's own command needs of the caller; the container gets none of it.
@@ -51,15 +51,15 @@ class Bare:
         stop: Asked while a line runs; True ends it.
     """
 
-    stop: Callable[[], bool]
+    stop: Stop = never
 
     def run_line(self, line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
         """Run a line.
 
         Raises:
             CommandError: When the shell cannot be started.
-            LineStoppedError: When the runner is told to stop.
             LineTimeoutError: When it takes longer.
+            StoppedError: When the runner is told to stop.
         """
         return run_line(line, folder, environment=environment, timeout_s=timeout_s, stop=self.stop)
 
@@ -87,19 +87,19 @@ class Container:
     name: str
     client: Mapping[str, str]
     folder: Path
-    stop: Callable[[], bool]
+    stop: Stop = never
 
     def run_line(self, line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float) -> int:
         """Run a line in the container; what it left there ends with it.
 
         Raises:
             CommandError: When the engine cannot be started.
-            LineStoppedError: When the runner is told to stop.
             LineTimeoutError: When it takes longer.
+            StoppedError: When the runner is told to stop.
         """
-        words = (self.engine, *self._exec(folder, environment), SHELL, "-c", line)
+        argv = (self.engine, *self._exec(folder, environment), SHELL, "-c", line)
         try:
-            return run_command(words, self.folder, environment=self.client, timeout_s=timeout_s, stop=self.stop)
+            return run_command(argv, self.folder, environment=self.client, timeout_s=timeout_s, stop=self.stop)
         finally:
             self.clear()
 
@@ -142,13 +142,8 @@ class Container:
 
 
 @contextmanager
-def place_of(image: str | None, request: TurnRequest, *, stop: Callable[[], bool]) -> Iterator[Place]:
+def place_of(image: str | None, request: TurnRequest, *, stop: Stop = never) -> Iterator[Place]:
     """Give the place of an attempt: this machine, or a container that lives as long as the attempt.
-
-    Args:
-        image: The container's image; None means this machine.
-        request: The folders and the caller's environment.
-        stop: Asked while a line runs; True ends it.
 
     Raises:
         LaunchError: When there is no engine, or it does not start the image.

@@ -11,26 +11,27 @@ from harness.launch import Launch, Prompt
 from harness.process import Child, Exit, StartError, start
 
 SHELL = "/bin/sh"
-# How long a stop may go unnoticed while a line runs, in seconds.
-LOOK_S = 0.2
+Stop = Callable[[], bool]
+_TICK_S = 0.1
 # The line's words are an argument and no part of the script, so its output is dropped whatever it holds.
 _QUIET = 'exec /bin/sh -c "$1" >/dev/null 2>&1 </dev/null'
+
+
+def never() -> bool:
+    """Say that nobody wants a stop."""
+    return False
 
 
 class CommandError(Exception):
     """A shell line of a task could not be run."""
 
 
-class LineTimeoutError(Exception):
-    """A shell line of a task took longer than it may; nothing of it is left."""
-
-
-class LineStoppedError(Exception):
+class StoppedError(Exception):
     """The runner was told to stop while a shell line of a task ran; nothing of it is left."""
 
 
-def _never() -> bool:
-    return False
+class LineTimeoutError(Exception):
+    """A shell line of a task took longer than it may; nothing of it is left."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,36 +60,29 @@ def fresh_sandbox() -> Iterator[Sandbox]:
         yield made
 
 
-def run_line(
-    line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float, stop: Callable[[], bool] = _never
-) -> int:
+def run_line(line: str, folder: Path, *, environment: Mapping[str, str], timeout_s: float, stop: Stop = never) -> int:
     """Run a shell line in a folder and return its exit code; its output is not kept, and nothing of it goes on.
 
     What the line started ends with it, in whatever session it is: a line is kept like a program is.
 
     Raises:
         CommandError: When the shell cannot be started.
-        LineStoppedError: When `stop` became true while it ran.
         LineTimeoutError: When it takes longer.
+        StoppedError: When `stop`, asked again and again, says so.
     """
     argv = (SHELL, "-c", _QUIET, SHELL, line)
     return run_command(argv, folder, environment=environment, timeout_s=timeout_s, stop=stop)
 
 
 def run_command(
-    argv: tuple[str, ...],
-    folder: Path,
-    *,
-    environment: Mapping[str, str],
-    timeout_s: float,
-    stop: Callable[[], bool] = _never,
+    argv: tuple[str, ...], folder: Path, *, environment: Mapping[str, str], timeout_s: float, stop: Stop = never
 ) -> int:
     """Run an absolute program as `run_line` runs a line, with its output dropped.
 
     Raises:
         CommandError: When it cannot be started.
-        LineStoppedError: When `stop` became true while it ran.
         LineTimeoutError: When it takes longer.
+        StoppedError: When `stop`, asked again and again, says so.
     """
     launch = Launch(argv=argv, env=dict(environment), cwd=folder, conversation=Prompt(""))
     try:
@@ -97,7 +91,9 @@ def run_command(
     except StartError as fault:
         raise CommandError(f"{Path(argv[0]).name} cannot be started") from fault
     try:
-        found = _ended(child, timeout_s=timeout_s, stop=stop)
+        found = _waited(child, timeout_s, stop)
+    except KeyboardInterrupt as fault:
+        raise StoppedError("a line was interrupted") from fault
     finally:
         child.sweep()
     if found is None:
@@ -105,11 +101,11 @@ def run_command(
     return found.code
 
 
-def _ended(child: Child, *, timeout_s: float, stop: Callable[[], bool]) -> Exit | None:
-    """Wait for the end, and look again and again whether to stop; None when it took too long."""
-    left = timeout_s
-    while (found := child.wait(min(left, LOOK_S))) is None and left > LOOK_S:
+def _waited(child: Child, timeout_s: float, stop: Stop) -> Exit | None:
+    """Wait for a line's end; None when it takes longer."""
+    left_s = timeout_s
+    while (found := child.wait(min(_TICK_S, left_s))) is None and left_s > _TICK_S:
         if stop():
-            raise LineStoppedError("told to stop while a line ran")
-        left -= LOOK_S
+            raise StoppedError("the runner was told to stop while a line ran")
+        left_s -= _TICK_S
     return found
