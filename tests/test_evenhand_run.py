@@ -258,7 +258,8 @@ def test_an_experiment_runs_in_the_schedules_order_and_prints_json(tmp_path: Pat
 
 def test_ctrl_c_ends_what_goes_on_and_the_same_command_makes_it_again(tmp_path: Path) -> None:
     write(tmp_path)
-    bin_ = fake_pi(tmp_path, stays_s=0.4)
+    # Long enough that a busy machine is not done before the signal.
+    bin_ = fake_pi(tmp_path, stays_s=1.2)
     child = start(tmp_path, bin_, "--jobs", "2")
     until(lambda: len(documents(tmp_path)) >= 2)
     before = {path: path.stat().st_mtime_ns for path in documents(tmp_path)}

@@ -63,6 +63,7 @@ def drive(
     folder: Path,
     lines: Sequence[str],
     *,
+    harness: Harness = Harness.PI,
     then: str = "",
     pause_s: float = 0.0,
     cap: CapPolicy = UNCAPPED,
@@ -71,7 +72,7 @@ def drive(
     watch: object = None,
     late_at: Callable[[Event], bool] | None = None,
 ) -> DrivenTurn:
-    """Run a fake pi that prints lines; the clock leaps beyond any limit at the event that `late_at` names."""
+    """Run a fake program that prints lines; the clock leaps beyond any limit at the event that `late_at` names."""
     leap_ns = 0
 
     def leaps(event: Event) -> bool:
@@ -91,7 +92,7 @@ def drive(
     watch = watch if late_at is None else leaps
     assert watch is None or callable(watch)
     return drive_turn(
-        Harness.PI,
+        harness,
         launch,
         meter=CapMeter(cap, limit=max_turns),
         wall_us=lambda: time.time_ns() // 1000,
@@ -118,6 +119,28 @@ def test_a_turn_runs_to_its_terminal_event_and_adds_up(tmp_path: Path) -> None:
     assert (turn.record.status, turn.exit_code, turn.crash, turn.swept) == (EndStatus.COMPLETED, 0, None, 0)
     assert (turn.record.summary.tool_calls, len(turn.record.messages)) == (1, 2)
     assert turn.record.residual_us() == 0
+
+
+def test_a_sub_agents_calls_are_recorded_and_reach_no_cap(tmp_path: Path) -> None:
+    rows: list[Row] = [
+        [0, "message_start", "m1"],
+        [1, "assistant", "m1", ["main"]],
+        *([2 + place, "assistant", f"s{place}", [f"sub{place}"], "main"] for place in range(3)),
+        *([6 + place, "results", [f"sub{place}"], None, "main"] for place in range(3)),
+        [10, "results", ["main"]],
+        [11, "message_start", "m2"],
+        [12, "assistant", "m2", []],
+    ]
+    end = {"type": "result", "subtype": "success", "is_error": False, "num_turns": 2}
+    lines = [*(json.dumps(line) for _, line in script_lines(Harness.CLAUDE_CODE, rows)), json.dumps(end)]
+    counted = CapPolicy(unit=CapUnit.TOOL_CALLS)
+    turn = drive(tmp_path, lines, harness=Harness.CLAUDE_CODE, cap=counted, max_turns=2)
+    assert turn.record.status is EndStatus.COMPLETED
+    assert sum(call.parent == "main" for call in turn.record.calls) == 3
+    # The same calls on the main thread do reach it.
+    flat = [json.dumps({**json.loads(line), "parent_tool_use_id": None}) for line in lines]
+    capped = drive(tmp_path, flat, harness=Harness.CLAUDE_CODE, cap=counted, max_turns=2)
+    assert capped.record.status is EndStatus.MAX_TURNS_EXHAUSTED
 
 
 def test_an_exit_code_is_no_verdict(tmp_path: Path) -> None:
