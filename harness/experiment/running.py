@@ -19,6 +19,9 @@ from harness.run_folder import DOCUMENT, attempt_folder
 from harness.tasks.attempt import Attempt, Labels
 from harness.tasks.run_log import RunLog, Written
 
+# How long a signal may go unnoticed, in seconds.
+_LOOK_S = 0.2
+
 
 class State(Enum):
     """What became of a planned attempt in this run."""
@@ -138,7 +141,9 @@ def run_planned(
     with ThreadPoolExecutor(rules.jobs, thread_name_prefix="attempts") as pool:
         threads = [pool.submit(run.work) for _ in range(rules.jobs)]
         try:
-            wait(threads)
+            # A signal may reach another thread than this one, which runs its handler only when it wakes.
+            while wait(threads, timeout=_LOOK_S).not_done:
+                pass
         finally:
             # Only an interrupt of the caller's own thread leaves the wait before they are done.
             if not all(thread.done() for thread in threads):
