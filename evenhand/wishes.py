@@ -1,7 +1,7 @@
 """The only place for the options that ask for more than the plan holds: axes, floors, a seed, further rows."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,17 +45,30 @@ def wishes_of(options: Mapping[str, Any]) -> "Wishes":
     """Gather the options.
 
     Raises:
-        click.BadParameter: For a floor or an epsilon that cannot be read.
+        click.BadParameter: For a floor or an epsilon that cannot be read, for an axis or an epsilon that is given twice,
+            and for an epsilon of an axis that is not among those given.
     """
     from analysis.secondary import Wishes
 
+    axes, epsilons = tuple(options["axes"]), tuple(_epsilon(text) for text in options["epsilons"])
+    _once(axes, "--axis")
+    _once([axis for axis, _ in epsilons], "--epsilon")
+    for axis, _ in epsilons:
+        if axes and axis not in axes:
+            raise click.BadParameter(f"{axis!r} is not among the axes: {', '.join(axes)}", param_hint="--epsilon")
     return Wishes(
-        axes=tuple(options["axes"]),
+        axes=axes,
         floors=tuple(_floor(text) for text in options["floors"]),
-        epsilons=tuple(_epsilon(text) for text in options["epsilons"]),
+        epsilons=epsilons,
         sensitivity=tuple(options["sensitivity"]),
         seed=options["seed"],
     )
+
+
+def _once(axes: Sequence[str], option: str) -> None:
+    twice = sorted({axis for axis in axes if axes.count(axis) > 1})
+    if twice:
+        raise click.BadParameter(f"{', '.join(twice)}: given twice; give each axis once", param_hint=option)
 
 
 def wish_words(options: Mapping[str, Any]) -> Iterator[str]:
