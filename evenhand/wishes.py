@@ -45,8 +45,8 @@ def wishes_of(options: Mapping[str, Any]) -> "Wishes":
     """Gather the options.
 
     Raises:
-        click.BadParameter: For a floor or an epsilon that cannot be read, for an axis or an epsilon that is given twice,
-            and for an epsilon of an axis that is not among those given.
+        click.BadParameter: For a floor or an epsilon that cannot be read, for an axis or an epsilon that is given
+            twice, and for an epsilon of an axis that is not among those given.
     """
     from analysis.secondary import Wishes
 
